@@ -190,8 +190,9 @@ def test_core_installs_and_runs_on_other_pythons(version: str, built: Built, tmp
         pytest.skip(f"Python {version} is not on this machine")
     home, work = tmp_path / "environment", tmp_path / "work"
     work.mkdir()
-    subprocess.run([python, "-m", "venv", home], check=True)
-    pip = (home / "bin" / "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check")
+    subprocess.run([python, "-m", "venv", "--without-pip", home], check=True)
+    pip = (sys.executable, "-m", "pip", "--python", home / "bin" / "python", "install", "--quiet")
+    pip += ("--no-compile", "--disable-pip-version-check")
     if outside(*pip, "--no-deps", "click", cwd=work).returncode:
         pytest.skip("no package index can be reached")
     done = outside(*pip, built.wheel, cwd=work)

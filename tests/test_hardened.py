@@ -458,7 +458,7 @@ def test_whether_a_release_comes_out_does_not_depend_on_the_data():
 
 
 def test_absent_opendp_is_reported_with_the_remedy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
+    monkeypatch.setitem(sys.modules, "opendp", None)
     with pytest.raises(HardenedNoiseMissingError, match="pip install opendp"):
         hardened("functional")
 

@@ -222,8 +222,8 @@ Proof.
   assert (HAm := algebra_measurable A HA); assert (HBm := algebra_measurable B HB).
   eapply Rle_trans; [apply (mass_covered _ (fun w => ~ (S w <-> A w)) (fun w => ~ (T w <-> B w))) | lra];
     try (apply measurable_differing; try apply measurable_joined; assumption).
-  intros w; unfold joined; destruct (Classical_Prop.classic (S w <-> A w)),
-    (Classical_Prop.classic (T w <-> B w)); tauto.
+  intros w Hw; destruct (Classical_Prop.classic (S w <-> A w)) as [HSA | HSA]; [right | left; exact HSA].
+  intros HTB; apply Hw; unfold joined; rewrite HSA, HTB; reflexivity.
 Qed.
 
 Lemma nearly_first : forall (S : nat -> X -> Prop) k, (forall i, nearly (S i)) -> (0 < k)%nat ->

@@ -178,7 +178,8 @@ Proof.
   intros steps bits k gap rest nu reach delta; unfold grid_delta_at_most; cbv zeta.
   destruct (exp_ends (S steps) bits gap) as [[g0 g] |] eqn:Eg; [| discriminate].
   destruct (exp_ends (S steps) bits (rest + gap)) as [[e0 e] |] eqn:Ee; [| discriminate].
-  rewrite !andb_true_iff; intros [[[[Hgap Hrest] Hg] Hmass] H].
+  intros H; apply andb_prop in H; destruct H as [H' H]; apply andb_prop in H'; destruct H' as [H' Hmass].
+  apply andb_prop in H'; destruct H' as [H' Hg]; apply andb_prop in H'; destruct H' as [Hgap Hrest].
   apply Qle_bool_R in Hgap, Hrest; apply Q_positive in Hg, Hmass; rewrite RMicromega.Q2R_0 in Hgap, Hrest.
   apply profile_at_most_correct in H; destruct H as [Hnu H]; split; [exact Hnu |].
   apply exp_ends_correct in Eg; [| apply numerator_nonneg, Hgap].

@@ -234,7 +234,7 @@ Proof.
     + intros; left; apply discrete_laplace_pos, scale_pos.
     + intros; left; apply discrete_laplace_pos, scale_pos.
     + intros phi j; apply discrete_laplace_ratio, scale_pos.
-    + apply Rmult_le_compat_r; [apply law_nonneg, hardened_laplace_law | apply exp_le, H, HDD'].
+    + apply Rmult_le_compat_r; [apply law_nonneg, hardened_laplace_law | exact (exp_le _ _ (H D D' HDD'))].
 Qed.
 End Accounting.
 

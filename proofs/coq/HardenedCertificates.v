@@ -453,9 +453,9 @@ Proof.
     Hchange Hls Hln
     HB Hk HBk Hwide; apply hardened_weaker with (Rmax ds dn).
   { generalize (delta_below_1 ds (proj2 Hds)) (delta_below_1 dn (proj2 Hdn)); intros.
-    unfold stated_delta, Rmax; destruct (Rle_dec ds dn); nra. }
+    apply larger_delta_stated; lra. }
   assert (Ht := share_bounds d Hd); assert (He := stated_epsilon_share d es en Hd).
-  assert (Hpos : 0 < stated_epsilon d es en) by (rewrite He; destruct (Rle_or_lt es en); nra).
+  assert (Hpos := stated_epsilon_pos d es en Hd Hes Hen).
   assert (Hl := Rmax_l ds dn); assert (Hr := Rmax_r ds dn).
   assert (Hmax : Rmax ds dn <= sqrt (2 / PI)) by (apply Rmax_lub; lra).
   apply hardened_two_scales with (least := least) (T := T) (B := B); try assumption; [lra | lra | |].
@@ -508,7 +508,7 @@ Proof.
     Hn Hss Hsn Hls Hln HB Hk HBk Hwide; apply hardened_weaker with (stated_delta ds dn); [exact Hdelta |].
   assert (Hroot : 0 < sqrt V) by (apply sqrt_lt_R0, HV).
   apply (hardened_theorem5 a r n d s domain g (sqrt V) es en ds dn ss sn least T B k); try assumption;
-    [| apply below_roots; assumption || lra || nra].
+    [| apply below_roots; assumption || lra || (apply Rmult_le_pos; lra)].
   intros D D' H; specialize (Hbound D D' H); rewrite Rpow_mult_distr, pow2_sqrt by lra; split; [lra |].
   apply (weighted_by_bound r d s V C); assumption.
 Qed.
@@ -538,7 +538,8 @@ Proof.
   assert (Hd : (1 <= d)%nat) by lia; assert (Hpos := published_fair_l2_pos d Hd); rewrite <- HV in Hpos.
   apply (hardened_theorem5 ReplaceOne r n d s (unit_box d) g (sqrt V) es en ds dn ss sn least T B k);
     try assumption;
-    [apply sqrt_lt_R0, Hpos | lra | lra | | apply below_roots; assumption || lra || nra].
+    [apply sqrt_lt_R0, Hpos | lra | lra |
+      | apply below_roots; assumption || lra || (apply Rmult_le_pos; lra)].
   intros D D' H; assert (Htotal := published_fair_l2_holds r n d D D' Ha Hd H).
   assert (Hpart := box_share r n d s D D' Ha Hs HF H); rewrite <- HV in Htotal, Hpart.
   assert (HV2 : sqrt V ^ 2 = V) by (apply pow2_sqrt; lra); rewrite HV2; split; [lra |].

@@ -193,7 +193,8 @@ Proof.
   intros nu epsilon a L Hnu HL; assert (Hk := kappa_pos); assert (Hs := sigma_pos a).
   set (W := fun j => RInt (owed nu epsilon a) (IZR j - 1 / 2) (IZR j + 1 / 2)).
   assert (HW : forall j, 0 <= W j).
-  { intros j; apply RInt_ge_0; [lra | apply owed_ex_RInt, Hnu | intros t _; apply owed_nonneg, Hnu]. }
+  { intros j; unfold W; apply RInt_ge_0; [lra | apply (owed_ex_RInt nu epsilon a _ _ Hnu) |].
+    intros t _; apply (owed_nonneg nu epsilon a t Hnu). }
   destruct (within_up_to L) as [k Hin].
   eapply Rle_trans; [exact (sum_incl W (up_to k) L HW HL Hin) |].
   unfold W; rewrite cells_join by (intros t; apply owed_continuous, Hnu).
@@ -223,7 +224,9 @@ Proof.
     set (W := fun j => RInt (owed nu epsilon a) (IZR j - 1 / 2) (IZR j + 1 / 2)).
     apply Rle_trans with (sum_over G (fun g =>
       exp epsilon * (q a (fst g) * sum_over (snd g) (product_mass l q)) + W (fst g))).
-    + apply sum_le; intros g Hg; apply one_cell; [exact Hnu |].
+    + apply sum_le; intros g Hg.
+      apply (one_cell nu epsilon a (fst g) (sum_over (snd g) (product_mass l p))
+        (sum_over (snd g) (product_mass l q)) Hnu).
       intros rest; exact (IH rest (snd g) (proj1 (Hin g Hg))).
     + rewrite sum_plus, sum_scal; apply Rplus_le_compat_l; rewrite (sum_fst W).
       exact (all_cells nu epsilon a (map fst G) Hnu HG).

@@ -231,7 +231,9 @@ Proof.
     set (W := fun j => RInt (owed scale c c' nu' epsilon past) (IZR j - 1 / 2) (IZR j + 1 / 2)).
     apply Rle_trans with (sum_over G (fun g =>
       exp epsilon * (q (fst g) * sum_over (snd g) (Q (fst g))) + W (fst g))).
-    + apply sum_le; intros g Hg; apply (one_cell scale c c' scale_pos); [exact Hnu' |].
+    + apply sum_le; intros g Hg.
+      apply (one_cell scale c c' scale_pos nu' epsilon past (fst g) (sum_over (snd g) (P (fst g)))
+        (sum_over (snd g) (Q (fst g))) Hnu').
       intros rest; assert (H := IH (past ++ [fst g]) B' rest (snd g) (HB (fst g)) (proj1 (Hin g Hg))).
       cbv zeta in H; rewrite <- profile_as_tails in H; exact H.
     + rewrite sum_plus, sum_scal; apply Rplus_le_compat_l; rewrite (sum_fst W).

@@ -255,9 +255,10 @@ Proof.
   set (ss := extended_gaussian_sigma Delta es delta) in *;
     set (sn := extended_gaussian_sigma Delta en delta) in *.
   set (fs := allowed_shift L es) in *; set (fn := allowed_shift L en) in *.
-  assert (Hss : 0 < ss) by (destruct (Rle_or_lt ss 0); [exfalso; nra | assumption]).
-  assert (Hsn : 0 < sn) by (destruct (Rle_or_lt sn 0); [exfalso; nra | assumption]).
-  assert (Hnu0 : 0 < lambda * epsilon / X) by (apply Rdiv_lt_0_compat; nra).
+  assert (Hss : 0 < ss) by (apply Rmult_lt_reg_r with fs; lra).
+  assert (Hsn : 0 < sn) by (apply Rmult_lt_reg_r with fn; lra).
+  assert (Hnu0 : 0 < lambda * epsilon / X)
+    by (apply Rdiv_lt_0_compat; [apply Rmult_lt_0_compat; lra | exact HX]).
   assert (HnuS : (lambda * epsilon / X) ^ 2 <= U / ss ^ 2 + V / sn ^ 2).
   { apply (shift_at_paper_scales Delta (lambda * epsilon) X es en fs fn); try assumption; try lra.
     replace (Delta * (lambda * epsilon)) with (lambda * (Delta * epsilon)) by ring.

@@ -162,6 +162,23 @@ Proof.
   intros d es en Hd; assert (H := one_le_INR d Hd); unfold stated_epsilon, share; field; lra.
 Qed.
 
+Lemma stated_epsilon_pos : forall d epsilon_s epsilon_n, (1 <= d)%nat -> 0 < epsilon_s -> 0 < epsilon_n ->
+  0 < stated_epsilon d epsilon_s epsilon_n.
+Proof.
+  intros d es en Hd Hs Hn; rewrite stated_epsilon_share by exact Hd; destruct (share_bounds d Hd) as [H0 H1].
+  destruct (Rle_or_lt (share d) (1 / 2)); [apply Rplus_lt_le_0_compat | apply Rplus_le_lt_0_compat];
+    try (apply Rmult_lt_0_compat; lra); apply Rmult_le_pos; lra.
+Qed.
+
+Lemma larger_delta_stated : forall delta_s delta_n, 0 <= delta_s <= 1 -> 0 <= delta_n <= 1 ->
+  Rmax delta_s delta_n <= stated_delta delta_s delta_n.
+Proof.
+  intros ds dn Hs Hn; unfold stated_delta.
+  assert (0 <= ds * (1 - dn)) by (apply Rmult_le_pos; lra).
+  assert (0 <= dn * (1 - ds)) by (apply Rmult_le_pos; lra).
+  apply Rmax_lub; lra.
+Qed.
+
 Lemma delta_below_1 : forall delta, delta <= sqrt (2 / PI) -> delta < 1.
 Proof.
   intros delta H; eapply Rle_lt_trans; [exact H |].
@@ -241,15 +258,15 @@ Proof.
   destruct (sigma_allows Delta en dn delta sn HD Hen (conj (proj1 Hdn) Hle_n) (proj2 Hdelta) Hsn)
     as [Hsn0 Hn].
   assert (HL := log_nonneg delta Hdelta); set (L := ln (sqrt (2 / PI) / delta)) in *.
+  assert (Hepsilon := stated_epsilon_pos d es en Hd Hes Hen).
   assert (Ht := share_bounds d Hd); rewrite stated_epsilon_share in * by exact Hd; set (t := share d) in *.
-  assert (Hepsilon : 0 < (1 - t) * es + t * en) by nra.
   rewrite shift_of_two_scales by assumption.
   assert (HU := l2_nonneg r d (contains s) D D'); assert (HV := l2_nonneg r d (contains_not s) D D').
   set (U := l2_change_squared r d (contains s) D D') in *.
   set (V := l2_change_squared r d (contains_not s) D D') in *.
   destruct (shift_combination L es en HL Hes Hen) as (lambda & mu & Hlambda & Hmu & Efs & Efn).
   assert (Hshift := weighted_square_combination U V es en (Delta * ((1 - t) * es + t * en)) Delta lambda mu
-    HU HV Hlambda Hmu ltac:(nra) (Rlt_le _ _ HD) Hweighted Htotal).
+    HU HV Hlambda Hmu (Rlt_le _ _ (Rmult_lt_0_compat _ _ HD Hepsilon)) (Rlt_le _ _ HD) Hweighted Htotal).
   rewrite <- Efs, <- Efn in Hshift.
   replace (lambda * (Delta * ((1 - t) * es + t * en)) + mu * Delta)
     with (Delta * ((1 - t) * (lambda * es + mu) + t * (lambda * en + mu))) in Hshift by ring.
@@ -259,15 +276,16 @@ Proof.
   set (fs := allowed_shift L es) in *; set (fn := allowed_shift L en) in *.
   assert (Hpart : forall X sigma f, 0 <= X -> 0 < sigma -> 0 < f -> Delta <= sigma * f ->
     Delta ^ 2 * (X / sigma ^ 2) <= f ^ 2 * X).
-  { intros X sigma f HX Hsigma Hf HDelta; apply Rmult_le_reg_r with (sigma ^ 2); [nra |].
+  { intros X sigma f HX Hsigma Hf HDelta; apply Rmult_le_reg_r with (sigma ^ 2); [apply pow_lt, Hsigma |].
     replace (Delta ^ 2 * (X / sigma ^ 2) * sigma ^ 2) with (X * Delta ^ 2) by (field; lra).
     replace (f ^ 2 * X * sigma ^ 2) with (X * (sigma * f) ^ 2) by ring.
     apply Rmult_le_compat_l; [exact HX | apply pow_incr; lra]. }
   assert (H1 := Hpart U ss fs HU Hss0 Hfs Hs); assert (H2 := Hpart V sn fn HV Hsn0 Hfn Hn).
-  apply Rmult_le_reg_l with (Delta ^ 2); [nra |].
+  apply Rmult_le_reg_l with (Delta ^ 2); [apply pow_lt, HD |].
   rewrite Rmult_plus_distr_l; eapply Rle_trans; [apply Rplus_le_compat; [exact H1 | exact H2] |].
   eapply Rle_trans; [exact Hshift |]; rewrite Rpow_mult_distr.
-  apply Rmult_le_compat_l; [apply pow2_ge_0 |]; apply pow_incr; split; [nra | exact Hconcave].
+  apply Rmult_le_compat_l; [apply pow2_ge_0 |]; apply pow_incr; split; [| exact Hconcave].
+  apply Rplus_le_le_0_compat; apply Rmult_le_pos; lra.
 Qed.
 
 Lemma theorem5_pair : forall r d s Delta epsilon_s epsilon_n delta_s delta_n sigma_s sigma_n D D',
@@ -291,11 +309,11 @@ Proof.
     Hdn) Hsn)).
   apply indistinguishable_weaker with (Rmax ds dn).
   { generalize (delta_below_1 ds (proj2 Hds)) (delta_below_1 dn (proj2 Hdn)); intros.
-    unfold stated_delta, Rmax; destruct (Rle_dec ds dn); nra. }
+    apply larger_delta_stated; lra. }
   apply (extended_gaussian_scales monomial (Phi (basis r) d) (two_scales s ss sn)
     (coefficient r D) (coefficient r D')).
   - apply two_scales_pos; assumption.
-  - rewrite stated_epsilon_share by exact Hd; generalize (share_bounds d Hd); nra.
+  - apply stated_epsilon_pos; assumption.
   - split; [generalize (Rmax_l ds dn); lra | exact Hmax].
   - apply (theorem5_shift r d s Delta es en ds dn ss sn D D'); assumption.
 Qed.

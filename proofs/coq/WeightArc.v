@@ -109,9 +109,11 @@ Proof.
     assert (Hsigns : 0 <= k * s /\ 0 <= k' * s' /\ 0 <= k * t /\ 0 <= k' * t')
       by (repeat split; apply Rmult_le_pos; assumption).
     assert (Hparallel : k' = 0).
-    { assert (k' * s' = 0) by nra; assert (k' * t' = 0) by nra.
+    { assert (0 <= - D * a /\ 0 <= - D * b) by (split; apply Rmult_le_pos; lra).
+      assert (k' * s' = 0) by lra; assert (k' * t' = 0) by lra.
       apply Rmult_eq_reg_r with (s' ^ 2 + t' ^ 2); [| lra].
-      replace (k' * (s' ^ 2 + t' ^ 2)) with (k' * s' * s' + k' * t' * t') by ring; nra. }
+      replace (k' * (s' ^ 2 + t' ^ 2)) with (k' * s' * s' + k' * t' * t') by ring.
+      replace (k' * s') with 0; replace (k' * t') with 0; ring. }
     destruct (towards_first a b s t Ha Hb Hs Ht Hab Hst Hnear) as [H3 H4].
     destruct (towards_first s t a b Hs Ht Ha Hb Hst Hab ltac:(unfold k' in Hparallel; lra)) as [H5 H6].
     fold g h in H3, H4, H5, H6.
@@ -132,14 +134,15 @@ Proof.
           by (apply Rmult_le_pos; [apply Rmult_le_pos |]; lra).
         lra. }
       assert (0 <= k * g + k' * g') by (apply Rplus_le_le_0_compat; apply Rmult_le_pos; lra).
-      nra. }
+      apply Rsqr_incr_0_var; [rewrite !Rsqr_pow2; exact Hsquares | assumption]. }
     apply Rmult_le_reg_l with D; [exact HD |].
     replace (D * (a * x + b * y)) with (k * (s * x + t * y) + k' * (s' * x + t' * y))
       by (replace (D * (a * x + b * y)) with (D * a * x + D * b * y) by ring; rewrite Ea, Eb; ring).
     apply Rle_trans with (k * (M * g) + k' * (M * g')).
     + apply Rplus_le_compat; apply Rmult_le_compat_l; assumption.
     + replace (k * (M * g) + k' * (M * g')) with (M * (k * g + k' * g')) by ring.
-      replace (D * (M * h)) with (M * (D * h)) by ring; nra.
+      replace (D * (M * h)) with (M * (D * h)) by ring.
+      apply Rmult_le_compat_neg_l; assumption.
 Qed.
 
 (** [largest_combined] is an upper bound. *)
@@ -164,12 +167,19 @@ Proof.
         assert (Hneg : forall s t, 0 <= s -> 0 <= t -> 0 < s ^ 2 + t ^ 2 -> combined s t x y <= 0).
         { intros s t Hs Ht Hst; rewrite combined_with_weights by exact Hst.
           rewrite <- (Rmult_0_l (/ sqrt (s ^ 2 + t ^ 2))).
-          apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat, sqrt_lt_R0, Hst | nra]. }
+          apply Rmult_le_compat_r; [apply Rlt_le, Rinv_0_lt_compat, sqrt_lt_R0, Hst |].
+          assert (0 <= s * - x) by (apply Rmult_le_pos; lra).
+          assert (0 <= t * - y) by (apply Rmult_le_pos; lra).
+          lra. }
         apply Rmax_lub; apply Hneg; lra.
       + eapply Rle_trans; [| apply Rmax_l]; rewrite !combined_with_weights, !quotient_of_sum by assumption.
-        destruct (towards_first a b a2 b1) as [H1 H2]; try lra; nra.
+        destruct (towards_first a b a2 b1) as [H1 H2]; try lra.
+        apply Rplus_le_compat; [apply Rmult_le_compat_r; [lra | exact H1] |].
+        rewrite !(Rmult_comm _ y); apply Rmult_le_compat_neg_l; assumption.
       + eapply Rle_trans; [| apply Rmax_r]; rewrite !combined_with_weights, !quotient_of_sum by assumption.
-        destruct (towards_first a1 b2 a b) as [H1 H2]; try lra; nra.
+        destruct (towards_first a1 b2 a b) as [H1 H2]; try lra.
+        apply Rplus_le_compat; [| apply Rmult_le_compat_r; [lra | exact H2]].
+        rewrite !(Rmult_comm _ x); apply Rmult_le_compat_neg_l; assumption.
       + tauto. }
   unfold largest_combined; destruct (Rlt_dec 0 x), (Rlt_dec 0 y); try (apply Hends; lra).
   apply combined_le_hypot.

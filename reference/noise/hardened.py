@@ -8,6 +8,7 @@ floating-point attacks of Mironov (2012) find nothing.  Proofs: ``proofs/hardene
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -114,10 +115,20 @@ def on_steps(values: NumberArray, steps: int) -> list[int]:
 
 
 def opendp_library() -> Any:
-    """Return OpenDP's prelude, with the features that it calls contributed."""
+    """Return what we call of OpenDP, named as in its prelude, which would load scikit-learn and pandas too."""
     try:
-        import opendp.prelude as dp
+        from opendp import domains, measurements, measures, metrics, mod
     except ImportError:
         raise HardenedNoiseMissingError("hardened noise needs OpenDP: pip install opendp") from None
-    dp.enable_features("contrib")
-    return dp
+    mod.enable_features("contrib")
+    return SimpleNamespace(
+        m=measurements,
+        atom_domain=domains.atom_domain,
+        vector_domain=domains.vector_domain,
+        user_domain=domains.user_domain,
+        l1_distance=metrics.l1_distance,
+        l2_distance=metrics.l2_distance,
+        change_one_distance=metrics.change_one_distance,
+        max_divergence=measures.max_divergence,
+        fixed_smoothed_max_divergence=measures.fixed_smoothed_max_divergence,
+    )

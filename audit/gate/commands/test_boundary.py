@@ -90,7 +90,7 @@ def test_too_many_dimensions_name_the_largest(capsys, line, largest):
 
 
 def test_undecided_ratios_are_shown_as_such(capsys, tmp_path):
-    line = "--theorem T3 --sensitivity exact --fairness none --domain unit_ball --dimensions 20"
+    line = "--theorem T3 --sensitivity exact --fairness none --domain unit_ball --dimensions 60"
     pytest.importorskip("matplotlib")
     figure = tmp_path / "figure.svg"
     assert main([*shlex.split(line), "--plot", str(figure)]) == 0

@@ -83,8 +83,10 @@ class SpentPart:
 
     @property
     def least(self) -> Fraction:
-        """Its least possible scale."""
-        return min(self.scale, self.narrowest or self.scale)
+        """A bound from below of its scale, of 16 bits: Coq computes with it, in seconds if it is short."""
+        least = min(self.scale, self.narrowest or self.scale)
+        unit = Fraction(2) ** (least.numerator.bit_length() - least.denominator.bit_length() - 16)
+        return least // unit * unit
 
 
 class Grid(NamedTuple):

@@ -64,7 +64,7 @@ Theorem release_is_private : forall scale c c' : list R -> R,
     (fun past t => {kind}_density (scale past) (t - c past))
     (fun past t => {kind}_density (scale past) (t - c' past)).
 Proof.
-  intros scale c c'; refine (repaired_{kind} {arguments} scale c c' _); vm_compute; reflexivity.
+  intros scale c c'; refine (repaired_{kind} {arguments} scale c c' _); vm_cast_no_check (eq_refl true).
 Qed.
 
 Theorem every_event_is_private : forall scale c c' : list R -> R,
@@ -87,7 +87,7 @@ Theorem file_is_private : forall c c' : list R -> R,
     (fun past t => {kind}_density (value_at stated_scale parts (length past)) (t - c past))
     (fun past t => {kind}_density (value_at stated_scale parts (length past)) (t - c' past)).
 Proof.
-  intros c c'; refine (repaired_{kind}_file {arguments} c c' _ _); vm_compute; reflexivity.
+  intros c c'; refine (repaired_{kind}_file {arguments} c c' _ _); vm_cast_no_check (eq_refl true).
 Qed.
 """
 
@@ -99,7 +99,7 @@ Theorem release_is_private : forall (scale : list Z -> R) (c c' : list Z -> Z),
     (transcript_mass (fun past => discrete_{kind} (scale past)) c (all_numbers parts) [])
     (transcript_mass (fun past => discrete_{kind} (scale past)) c' (all_numbers parts) []).
 Proof.
-  intros scale c c'; refine (repaired_discrete_{kind} {arguments} scale c c' _); vm_compute; reflexivity.
+  intros scale c c'; refine (repaired_discrete_{kind} {arguments} scale c c' _); vm_cast_no_check (eq_refl true).
 Qed.
 
 Theorem file_is_private : forall c c' : list Z -> Z,
@@ -111,7 +111,7 @@ Theorem file_is_private : forall c c' : list Z -> Z,
     (transcript_mass (fun past => discrete_{kind} (value_at stated_scale parts (length past))) c'
       (all_numbers parts) []).
 Proof.
-  intros c c'; refine (repaired_discrete_{kind}_file {arguments} c c' _ _{last}); vm_compute; reflexivity.
+  intros c c'; refine (repaired_discrete_{kind}_file {arguments} c c' _ _{last}); vm_cast_no_check (eq_refl true).
 Qed.
 """
 
