@@ -348,7 +348,7 @@ class RepairedRelease(
         """What to beware of when the model is used: from the release alone."""
         model, shortfall = self.model, self.shortfall
         short = () if shortfall is None else (str(shortfall),)
-        return said_of_probes(model.noise_of_probes, cut=model.share_is_cut) + short
+        return said_of_probes(model.noise_of_probes) + short
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""

@@ -99,17 +99,18 @@ def repaired_descents() -> Iterator[AskedCase]:
 
 def repaired_thresholds() -> Iterator[AskedCase]:
     """Yield the cases of RepairedThreshold."""
-    for count, n in (
-        ("30", "100"),
-        ("1/2", "100"),
-        ("-3", "100"),
-        ("99", "100"),
-        ("1000/7", "300"),
-        ("41/4", "64"),
+    for count, deviation, n in (
+        ("30", "3", "100"),
+        ("1/2", "3", "100"),
+        ("-3", "3", "100"),
+        ("99", "3", "100"),
+        ("3", "1/2", "100"),
+        ("-90", "60", "100"),
+        ("1000/7", "20", "300"),
+        ("41/4", "1/8", "64"),
     ):
-        yield AskedCase(
-            f"the released share: {count} of {n}", {"kind": "share", "noisyCount": count, "records": n}
-        )
+        inputs = {"kind": "share", "noisyCount": count, "deviation": deviation, "records": n}
+        yield AskedCase(f"the released share: {count} of {n}, noise that deviates by {deviation}", inputs)
     for number, zbar in product(range(4), ("1/2", "5/16")):
         stream = Stream(f"imbalance {number}")
         inputs = {"kind": "imbalance", "z": stream.bits(6), "prediction": stream.bits(6), "zbar": zbar}
