@@ -257,7 +257,7 @@ def _share(inputs: Answer) -> Answer:
     zbar = Fraction(below + (steps - below > Fraction(1, 2)), GRID)
     deviation = number(inputs["deviation"]) / int(inputs["records"]) * GRID
     assert deviation == round(deviation) or abs(deviation - round(deviation)) > SMALL, "two ceilings are as near"
-    least = min(Fraction(1, 2), Fraction(ceil(deviation), GRID))
+    least = min(Fraction(1, 16), Fraction(ceil(deviation), GRID))
     return {"zbar": exactly(min(1 - least, max(least, zbar)))}
 
 
