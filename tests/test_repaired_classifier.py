@@ -192,7 +192,6 @@ def test_unusable_requests_are_refused():
 
 
 @pytest.mark.filterwarnings("ignore:noise leaves")
-@pytest.mark.filterwarnings("ignore:one group has at most a sixteenth")
 def test_one_group_warns_the_data_holder():
     with pytest.warns(DataHolderWarning, match="all records have the group 1"):
         RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, Y, sensitive_features=["m"] * len(Y))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,10 +19,13 @@ from reference.domain.attributes import OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import Records, encode_table
-from reference.repaired import guessed, repaired_logistic
+from reference.repaired import algorithm, guessed, repaired_logistic
 from reference.repaired.advice import said_of_probes
+from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
+from reference.repaired.model import Model
 from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, shortfall_of
+from reference.repaired.spent import GROUP_COUNT
 from reference.repaired.threshold import Probe, Root
 from tests.command_lines import reference
 from tests.test_repaired_ends import BUDGET, difference, towns, workers
@@ -154,14 +159,60 @@ def test_probes_of_a_model_that_chooses_everybody_are_as_noisy_as_said():
     assert np.std(alone) > 1.7
 
 
-@pytest.mark.parametrize(("share", "cut"), [(0.03, True), (0.97, True), (0.2, False)])
-def test_a_group_smaller_than_its_least_share_is_warned_of(share, cut):
-    records = unequal(1, share)
-    model = repaired_logistic(records, Budget(4, "1e-5"), fairness="demographic_parity", rng=0)
-    assert model.share_is_cut is cut
-    assert (difference(model, records) > 0.1) is cut
-    assert any("at most a sixteenth" in one for one in said_of_probes(0.0, cut=cut)) is cut
-    assert shortfall_of(model, records.domain, 0.0) is None
+SMALL_BUDGET, SMALL_N = Budget(4, "1e-5"), 16_000
+
+
+def left(share: float) -> tuple[float, list[Model]]:
+    """Return the mean difference that four fits leave between a group of this share and the rest."""
+    found, models = [], []
+    for seed in range(4):
+        records = unequal(seed, share, SMALL_N)
+        models.append(repaired_logistic(records, SMALL_BUDGET, fairness="demographic_parity", rng=seed))
+        found.append(difference(models[-1], records))
+    return float(np.mean(found)), models
+
+
+def cut_at(least: Fraction) -> Callable[..., Fraction]:
+    """Return a share that is kept this far from 0 and 1, however small its noise is."""
+    return lambda *call: min(1 - least, max(least, noisy_share(*call)))
+
+
+@pytest.mark.parametrize("share", [0.03, 0.05, 0.97])
+def test_a_group_of_a_few_percent_is_made_fair(monkeypatch, share):
+    found, models = left(share)
+    assert found < 0.04
+    assert all(model.noise_of_probes < 0.03 for model in models)
+    # the broken control: a share that counts as a sixteenth
+    monkeypatch.setattr(algorithm, "noisy_share", cut_at(Fraction(1, 16)))
+    assert left(share)[0] > 0.08
+
+
+def test_groups_of_one_half_are_fitted_as_with_any_cut(monkeypatch):
+    found, models = left(0.5)
+    monkeypatch.setattr(algorithm, "noisy_share", cut_at(Fraction(1, 16)))
+    cut, others = left(0.5)
+    assert found == cut < 0.02
+    assert [one.multiplier for one in models] == [one.multiplier for one in others]
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "0"])
+@pytest.mark.parametrize(("share", "epsilon"), [(0.0, "1"), (1.0, "1"), (0.3, "0.001")])
+def test_a_share_is_as_far_from_0_and_1_as_its_noise_deviates(share, epsilon, delta):
+    """An empty group, or one that noise hides, is cut: its probes are finite, and said to be noise."""
+    records, cut = unequal(1, share, 1000), 0
+    for seed in range(6):
+        model = repaired_logistic(records, Budget(epsilon, delta), fairness="demographic_parity", rng=seed)
+        (count,) = (one for one in model.spent if one.what == GROUP_COUNT)
+        deviation = count.scale * (1 if model.delta else math.sqrt(2)) / 1000
+        nearest = float(min(model.zbar, 1 - model.zbar))
+        assert nearest > min(1 / 16, deviation) - 1e-9
+        assert np.isfinite([model.multiplier, *(value for probe in model.probes for value in probe)]).all()
+        assert shortfall_of(model, records.domain, 0.0) is None
+        if nearest < min(1 / 16, deviation) + 1e-6:
+            cut += 1
+            assert model.noise_of_share >= 0.5
+            assert "difference between groups" in said_of_probes(model.noise_of_probes)[0]
+    assert cut
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

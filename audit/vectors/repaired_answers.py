@@ -94,7 +94,8 @@ def _descent(steps: Steps, inputs: Answer) -> Answer:
 
 
 def _share(steps: Steps, inputs: Answer) -> Answer:
-    return {"zbar": steps.share_of_group(float(exact("count", inputs["noisyCount"])), int(inputs["records"]))}
+    noisy, deviation = floats([inputs["noisyCount"], inputs["deviation"]])
+    return {"zbar": steps.share_of_group(noisy, deviation, int(inputs["records"]))}
 
 
 def _imbalance(steps: Steps, inputs: Answer) -> Answer:

@@ -26,10 +26,14 @@ Curve: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
 
 
 class _Told:
-    """Takes the place of a curator, and releases given numbers."""
+    """Takes the place of a curator: its noise deviates as told, and it releases given numbers."""
 
-    def __init__(self, noisy: float) -> None:
-        self._noisy = noisy
+    def __init__(self, noisy: float, deviation: float) -> None:
+        self._noisy, self._deviation = noisy, deviation
+
+    def deviation(self, *_: object) -> float:
+        """Return the deviation."""
+        return self._deviation
 
     def release(self, *_: object) -> FloatArray:
         """Return the number."""
@@ -84,9 +88,9 @@ class RepairedSteps:
         """Return the weights from the iterates."""
         return descent.averaged(iterates)
 
-    def share_of_group(self, noisy_count: float, n: int) -> Fraction:
-        """Return the released share of group 1."""
-        return noisy_share(np.zeros(n), cast("Curator", _Told(noisy_count)), Fraction(1))
+    def share_of_group(self, noisy_count: float, deviation: float, n: int) -> Fraction:
+        """Return the released share of group 1, from a count whose noise has this deviation."""
+        return noisy_share(np.zeros(n), cast("Curator", _Told(noisy_count, deviation)), Fraction(1))
 
     def imbalance(self, z: FloatArray, prediction: BoolArray, zbar: Fraction) -> Fraction:
         """Return the sum that a probe releases."""

@@ -65,23 +65,9 @@ FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
 
-CUT = (
-    "one group has at most a sixteenth of the records, or noise makes it look so: probes cannot tell how it is "
-    "treated, and the difference may be large; declare larger groups"
-)
 
-
-def said_of_probes(noise: float | None, *, cut: bool = False) -> tuple[str, ...]:
-    """Return a warning where the noise of all probes together drowns the difference between groups.
-
-    Parameters
-    ----------
-    noise : float or None
-    cut : bool
-        Whether a group is smaller than probes can take it for.
-    """
-    if cut:
-        return (CUT,)
+def said_of_probes(noise: float | None) -> tuple[str, ...]:
+    """Return a warning where the noise of all probes together drowns the difference between groups."""
     if noise is None or noise <= DROWNED:
         return ()
     about = f"leaves a difference between groups of about {noise:.2g}"

@@ -19,9 +19,12 @@ from reference.records import Records, require_on_grid
 from reference.repaired import descent, sums
 from reference.repaired.cells import Cells, best_thresholds, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
-from reference.repaired.model import SMALLEST_GROUP, Model, margins
+from reference.repaired.model import Model, margins
 from reference.repaired.schedule import PROBES, Schedule, persons, schedule_of
 from reference.repaired.spent import CELL_COUNTS, CELL_PROBE, COUNTS, GRADIENT, GROUP_COUNT, PROBE
+
+LARGEST_CUT = Fraction(1, 16)
+"""A share whose noise deviates by more may be this near to 0 or 1: probes divided by it then count as noise."""
 
 
 def repaired_logistic(
@@ -154,10 +157,12 @@ def noisy_groups(records: Records, curator: Curator, schedule: Schedule) -> tupl
 
 
 def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
-    """Return the share of group 1, on the grid."""
+    """Return the share of group 1, on the grid: as far from 0 and 1 as its noise deviates, or LARGEST_CUT."""
     (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share, GROUP_COUNT)
-    zbar = Fraction(round(noisy / len(z) * DATA_STEPS), DATA_STEPS)
-    return min(1 - SMALLEST_GROUP, max(SMALLEST_GROUP, zbar))
+    # the error of zbar moves every probe by at most error / (2 zbar (1 - zbar))
+    deviation = curator.deviation(sums.GROUP_COUNT_CHANGE, share)
+    least = min(LARGEST_CUT, Fraction(math.ceil(deviation / len(z) * DATA_STEPS), DATA_STEPS))
+    return min(1 - least, max(least, Fraction(round(noisy / len(z) * DATA_STEPS), DATA_STEPS)))
 
 
 def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction, slack: float) -> Model:

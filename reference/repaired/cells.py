@@ -160,7 +160,7 @@ class Expected(NamedTuple):
         grid = np.linspace(low, high, STEPS)
         rates = off.corrected(self.rates(np.tile(grid, (cells.groups, 1)), odds=cells.odds))
         if cells.odds:
-            return _one_point(rates, grid, cells.by_group)
+            return _one_point(rates, grid, cells.by_group, cells.seen.all(axis=1))
         return _one_rate(rates[:, 0], grid, cells.by_group)
 
 
@@ -323,19 +323,22 @@ def _one_rate(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatAr
     return thresholds(crossing(lambda level: float(share @ thresholds(level)), 0.0))
 
 
-def _one_point(rates: FloatArray, grid: FloatArray, sizes: FloatArray) -> FloatArray:
+def _one_point(rates: FloatArray, grid: FloatArray, sizes: FloatArray, seen: BoolArray) -> FloatArray:
     """Return thresholds that take each group as near as they can to one point of the two shares.
 
-    Of the points that every group can reach or beat, it is the one with the highest accuracy: on the lowest of
-    the curves of true positives over false positives.
+    Of the points that every seen group can reach or beat, it is the one with the highest accuracy: on the lowest
+    of the curves of true positives over false positives.
 
     Parameters
     ----------
     rates : ndarray, shape (groups, 2, STEPS)
         Shares of label 0 and of label 1 above each threshold; falling.
+    seen : ndarray, shape (groups,)
+        Groups whose shares show through their noise.
     """
     wrong = np.linspace(0, 1, STEPS)
-    right = np.min([np.interp(wrong, zero[::-1], one[::-1]) for zero, one in rates], axis=0)
+    known = rates[seen] if seen.any() else rates
+    right = np.min([np.interp(wrong, zero[::-1], one[::-1]) for zero, one in known], axis=0)
     zeros, ones = sizes.sum(axis=0)
     best = int(np.argmax(ones * right - zeros * wrong))
     point = np.array([wrong[best], right[best]])

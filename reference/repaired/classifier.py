@@ -178,7 +178,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rng=self.random_state,
             rows_per_person=rows,
         )
-        for warning in said_of_probes(model.noise_of_probes, cut=model.share_is_cut):
+        for warning in said_of_probes(model.noise_of_probes):
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         _warn_of_shortfall(release)

@@ -23,9 +23,6 @@ from reference.repaired.loss import probability
 from reference.repaired.spent import GROUP_COUNT, Spent
 from reference.repaired.threshold import Probe, Root
 
-SMALLEST_GROUP = Fraction(1, 16)
-"""zbar is released within [1/16, 15/16]: both on the grid."""
-
 Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
 
 
@@ -164,11 +161,6 @@ class Model:
             return 0.0
         deviation = scale * (1.0 if self.delta else math.sqrt(2)) / self.n
         return deviation / (2 * float(self.zbar * (1 - self.zbar)))
-
-    @property
-    def share_is_cut(self) -> bool:
-        """Whether a group is smaller than zbar may say: then probes find a difference that is not there."""
-        return self.zbar in (SMALLEST_GROUP, 1 - SMALLEST_GROUP)
 
     def tuned(self, domain: Domain, slack: float) -> Model:
         """Return the model for another slack, from what is already released: at no cost in privacy."""

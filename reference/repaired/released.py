@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -36,6 +37,9 @@ from reference.repaired.spent import (
     Spent,
 )
 from reference.repaired.threshold import Probe
+
+ROUNDED = 1e-6
+"""Relative error that a file may have: floats are rounded."""
 
 Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 
@@ -180,29 +184,46 @@ class RepairedRelease(
     cells: StatedCells | None = always(None)
 
     def __post_init__(self) -> None:
+        self._require_lengths()
+        self._require_cells()
+        if (self.group_share is not None) != (self.fairness == "demographic_parity" and self.cells is None):
+            raise ReleaseFileError("a share where probes need it, and nowhere else", place="group_share")
+        if self.group_share is not None and not 0 < self.group_share < 1:
+            raise ReleaseFileError("not between 0 and 1", place="group_share")
+        if not 0 <= self.slack <= 1:
+            raise ReleaseFileError("not in [0, 1]", place="slack")
+        if self.domain.from_data:
+            raise ReleaseFileError("bounds or values that were read from the data", place="domain")
+        if self.seeded and self.noise == "hardened":
+            raise ReleaseFileError("hardened noise takes no seed", place="seeded")
+        self._require_privacy()
+
+    def _require_lengths(self) -> None:
+        """Raise unless there are as many numbers as the domain has columns."""
         d = len(self.domain.domain.columns)
         for name, values in {"columns": self.columns, "w": self.w}.items():
             if len(values) != d:
                 raise ReleaseFileError(f"{len(values)} numbers where the domain has {d} columns", place=name)
         guessed = self.fairness != "none" and not self.domain.keep_group
         wanted, found = d * group_models_of(self.domain.domain) * guessed, len(self.group_weights or ())
-        if wanted != found:
+        if wanted != found or (self.group_weights is None) != (wanted == 0):
             raise ReleaseFileError(f"{found} numbers where {wanted} are needed", place="group_weights")
         if self.columns != self.domain.domain.columns:
             raise ReleaseFileError("not the columns of the domain", place="columns")
         if len(self.counts) != 2 * d:
             raise ReleaseFileError(f"{len(self.counts)} numbers where {2 * d} are needed", place="counts")
-        self._require_cells()
-        if self.domain.from_data:
-            raise ReleaseFileError("bounds or values that were read from the data", place="domain")
-        if self.seeded and self.noise == "hardened":
-            raise ReleaseFileError("hardened noise takes no seed", place="seeded")
+
+    def _require_privacy(self) -> None:
+        """Raise unless the file states what its releases lose together, which the budget pays for."""
         exact, asked = self.privacy.exact, self.budget
         if set(asked) != {"epsilon", "delta"} or not (asked["epsilon"] > 0 and 0 <= asked["delta"] < 1):
             raise ReleaseFileError("not a positive epsilon and a delta in [0, 1)", place="budget")
         if exact is None or exact.epsilon.upper < asked["epsilon"] or exact.at_delta != asked["delta"]:
             raise ReleaseFileError("states less than the budget", place="privacy")
         self._require_spent()
+        self._require_noise()
+        if self.privacy != self.account.privacy:
+            raise ReleaseFileError("states something else than its releases lose together", place="privacy")
 
     def _require_spent(self) -> None:
         """Raise where the file states less than one person can change a release, or than all releases lose."""
@@ -219,15 +240,20 @@ class RepairedRelease(
         for index, one in enumerate(self.spent):
             change, size = known.get(one.what, (None, 0))
             most = None if change is None else change.times(self.rows_per_person)
-            if most is None or one.size != size or any(a < b for a, b in zip(one.change, most, strict=True)):
-                problem = f"{one.what!r} of this domain does not exist, or changes by more than the file states"
+            if most is None or one.size != size or one.change != most:
+                problem = f"{one.what!r} of this domain does not exist, or changes by something else"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()
         shares = [one.share for one in self.spent]
         if min(shares) <= 0 or sum(shares) > 1:
             raise ReleaseFileError("shares must be positive and add up to at most 1", place="spent")
-        if self.account.loss > largest_loss(self.account.budget):
+        account, whole = self.account, largest_loss(self.account.budget)
+        if account.loss > whole:
             raise ReleaseFileError("its releases lose more than the budget", place="spent")
+        for index, one in enumerate(account.spent):
+            due = one.share * whole
+            if abs(account._replace(spent=(one,)).loss - due) > Fraction(ROUNDED) * due:
+                raise ReleaseFileError("not the scale of its share", place=f"spent[{index}]")
 
     def _require_whole(self) -> None:
         """Raise where a release behind the model is not counted."""
@@ -241,8 +267,26 @@ class RepairedRelease(
             CELL_PROBE: cell_probes,
         }
         found = Counter(one.what for one in self.spent)
-        if any(found[what] != count for what, count in needed.items()) or found[GRADIENT] < models:
+        wrong = any(found[what] != count for what, count in needed.items()) or found[GRADIENT] < models
+        # standard errors take the first ones for the label's
+        if wrong or self.spent[0].what != COUNTS:
             raise ReleaseFileError("not the releases that the model is made of", place="spent")
+
+    def _require_noise(self) -> None:
+        """Raise where a probe states other noise than its release has, or the sizes of cells do not add up."""
+        if self.cells is not None and not math.isclose(sum(self.cells.sizes), self.records, rel_tol=ROUNDED):
+            raise ReleaseFileError("sizes do not add up to the records", place="cells")
+        scales = (one.scale for one in self.spent if one.what in (PROBE, CELL_PROBE))
+        if self.cells is None:
+            share = self.group_share or Fraction(1, 2)
+            sizes = (self.records * float(share * (1 - share)),)
+            stated = [(one.noise,) for one in self.probes]
+        else:
+            sizes, stated = self.cells.sizes, [one.noise for one in self.cells.probes]
+        for noise, scale in zip(stated, scales, strict=True):
+            deviation = scale * (1.0 if self.budget["delta"] else math.sqrt(2))
+            if not np.allclose(noise, deviation / np.array(sizes), rtol=ROUNDED, atol=0.0):
+                raise ReleaseFileError("a probe states other noise than its release has", place="probes")
 
     def _require_cells(self) -> None:
         """Raise unless there are cells where they are needed, as many as the domain's group has."""
@@ -348,7 +392,7 @@ class RepairedRelease(
         """What to beware of when the model is used: from the release alone."""
         model, shortfall = self.model, self.shortfall
         short = () if shortfall is None else (str(shortfall),)
-        return said_of_probes(model.noise_of_probes, cut=model.share_is_cut) + short
+        return said_of_probes(model.noise_of_probes) + short
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all."""

@@ -82,7 +82,7 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
     found = Shortfall(
         abs(estimate), math.hypot(math.sqrt(variance), model.noise_of_share * (2 * chosen - 1)), slack
     )
-    if model.share_is_cut or not _beyond(found, 1):
+    if not _beyond(found, 1):
         return None
     refused, allowed = root.wanted(), root.allowed()
     if model.group_weights is None or abs(refused) <= allowed:

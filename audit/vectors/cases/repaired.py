@@ -99,17 +99,15 @@ def repaired_descents() -> Iterator[AskedCase]:
 
 def repaired_thresholds() -> Iterator[AskedCase]:
     """Yield the cases of RepairedThreshold."""
-    for count, n in (
-        ("30", "100"),
-        ("1/2", "100"),
-        ("-3", "100"),
-        ("99", "100"),
-        ("1000/7", "300"),
-        ("41/4", "64"),
+    for count, deviation, n in (
+        ("30", "3", "100"),
+        ("1/2", "3", "100"),
+        ("-3", "3", "100"),
+        ("99", "3", "100"),
+        ("1000/7", "20", "300"),
+        ("41/4", "1/8", "64"),
     ):
-        yield AskedCase(
-            f"the released share: {count} of {n}", {"kind": "share", "noisyCount": count, "records": n}
-        )
+        yield _share(count, deviation, n)
     for number, zbar in product(range(4), ("1/2", "5/16")):
         stream = Stream(f"imbalance {number}")
         inputs = {"kind": "imbalance", "z": stream.bits(6), "prediction": stream.bits(6), "zbar": zbar}
@@ -129,6 +127,13 @@ def repaired_thresholds() -> Iterator[AskedCase]:
         yield AskedCase(
             f"the next multiplier {number} after {probes} probes, slack {slack}", _probes(number, probes, slack)
         )
+    for count, deviation in (("3", "1/2"), ("-90", "60"), ("97", "60")):
+        yield _share(count, deviation, "100")
+
+
+def _share(count: str, deviation: str, n: str) -> AskedCase:
+    inputs = {"kind": "share", "noisyCount": count, "deviation": deviation, "records": n}
+    return AskedCase(f"the released share: {count} of {n}, noise that deviates by {deviation}", inputs)
 
 
 def _probes(number: int, count: int, slack: str) -> dict[str, Any]:

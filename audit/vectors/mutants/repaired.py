@@ -230,15 +230,27 @@ class LastIterateOnly(Broken):
 
 
 class ShareNotLimited(Broken):
-    """The released share of the group is not kept within [1/16, 15/16].
+    """The released share of the group may be nearer to 0 or 1 than its noise deviates.
 
-    A small group divides the probes by nearly 0, or by less.
+    Noise then divides the probes by nearly 0, or by less.
     """
 
     bug_type = "EDGE_CASE"
 
-    def share_of_group(self, noisy_count: float, n: int) -> Fraction:
+    def share_of_group(self, noisy_count: float, deviation: float, n: int) -> Fraction:
         return Fraction(round(noisy_count / n * GRID), GRID)
+
+
+class ShareOfASixteenth(Broken):
+    """The released share of the group is kept within [1/16, 15/16], however little its noise deviates.
+
+    A smaller group counts as larger than it is: its probes find a difference that is not there.
+    """
+
+    bug_type = "FAIRNESS"
+
+    def share_of_group(self, noisy_count: float, deviation: float, n: int) -> Fraction:
+        return min(Fraction(15, 16), max(Fraction(1, 16), super().share_of_group(noisy_count, deviation, n)))
 
 
 class ProbeHalfForgotten(Broken):

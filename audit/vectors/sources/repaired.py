@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -255,7 +255,10 @@ def _share(inputs: Answer) -> Answer:
     below = steps.numerator // steps.denominator
     assert abs(steps - below - Fraction(1, 2)) > SMALL, "two shares are as near"
     zbar = Fraction(below + (steps - below > Fraction(1, 2)), GRID)
-    return {"zbar": exactly(min(Fraction(15, 16), max(Fraction(1, 16), zbar)))}
+    deviation = number(inputs["deviation"]) / int(inputs["records"]) * GRID
+    assert deviation == round(deviation) or abs(deviation - round(deviation)) > SMALL, "two ceilings are as near"
+    least = min(Fraction(1, 16), Fraction(ceil(deviation), GRID))
+    return {"zbar": exactly(min(1 - least, max(least, zbar)))}
 
 
 def _imbalance(inputs: Answer) -> Answer:

@@ -345,7 +345,8 @@ RepairedDescent <- function(i) {
   list(counts = counts, secondMoments = M, iterates = unname(all), w = colMeans(all[rounds - last + 1:last, , drop = FALSE]))
 }
 RepairedThreshold <- function(i) switch(i$kind,
-  share = list(zbar = min(15 / 16, max(1 / 16, round(one(i, "noisyCount") / one(i, "records") * 2^20) / 2^20))),
+  share = { c <- min(1 / 16, ceiling(one(i, "deviation") / one(i, "records") * 2^20) / 2^20)
+    list(zbar = min(1 - c, max(c, round(one(i, "noisyCount") / one(i, "records") * 2^20) / 2^20))) },
   imbalance = list(sum = sum((nums(i$z) - one(i, "zbar")) * (nums(i$prediction) - 0.5))),
   margins = { x <- mat(i$x); a <- drop(x %*% nums(i$w))
     if (is.null(i$groupWeights)) list(advantage = a, belonging = nums(i$z) - one(i, "zbar")) else {

@@ -387,7 +387,9 @@ static double curve(M a, M b, M m, double lam) {
 }
 static void repaired_threshold(void) {
     M x = mat("x"), w = mat("w"), z = mat("z"), v = mat("groupWeights"), p = mat("prediction"); double s = 0, zbar = num0("zbar");
-    if (is("kind", "share")) { one("zbar", clip(rint(num("noisyCount") / num("records") * 0x1p20) * 0x1p-20, 1. / 16, 15. / 16)); return; }
+    if (is("kind", "share")) {
+        double c = fmin(1. / 16, ceil(num("deviation") / num("records") * 0x1p20) * 0x1p-20);
+        one("zbar", clip(rint(num("noisyCount") / num("records") * 0x1p20) * 0x1p-20, c, 1 - c)); return; }
     if (is("kind", "imbalance")) { for (int i = 0; i < z.d; i++) s += (z.v[i] - zbar) * (p.v[i] - 0.5); one("sum", s); return; }
     if (is("kind", "margins")) {
         M a = new(1, x.n), b = new(1, x.n);

@@ -442,7 +442,10 @@ function nextMultiplier(q) {
 function repairedThreshold(q) {
   const zb = num(q.zbar || '0');
   switch (q.kind) {
-    case 'share': return { zbar: clamp(Math.round(num(q.noisyCount) / num(q.records) * GRID) / GRID, 1 / 16, 15 / 16) };
+    case 'share': {
+      const least = Math.min(1 / 16, Math.ceil(num(q.deviation) / num(q.records) * GRID) / GRID);
+      return { zbar: clamp(Math.round(num(q.noisyCount) / num(q.records) * GRID) / GRID, least, 1 - least) };
+    }
     case 'imbalance': { const p = nums(q.prediction); return { sum: sum(nums(q.z).map((v, i) => (v - zb) * (p[i] - 0.5))) }; }
     case 'margins': {
       const x = rows(q.x), w = nums(q.w), s = x.map(r => dot(r, w));
