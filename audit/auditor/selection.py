@@ -114,7 +114,7 @@ class Selection:
     methods : (str, str)
         The one by which each of them promises more.
     levels : ndarray
-        Thresholds of the ideal event's score, for the curve.
+        Thresholds of the ideal event's score, for the curve; none without one.
     cuts : tuple of Cut
         One per delta of the curve.
     notes : tuple of str
@@ -134,7 +134,9 @@ class Selection:
     unseen: float = 0.0
 
 
-def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect) -> Selection:
+def select(
+    source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect, *, with_curve: bool = False
+) -> Selection:
     """Learn scores on one part of the draws and choose the two events to certify on another.
 
     The choosing phase ends at its first look if the best ideal event is common and no rarer one may yet
@@ -145,7 +147,8 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     choosing = source.phase(CHOOSE, plan.first_look)
-    return select_from(learning, choosing, source, families, prospect, more=plan.choose - plan.first_look)
+    more = plan.choose - plan.first_look
+    return select_from(learning, choosing, source, families, prospect, more=more, with_curve=with_curve)
 
 
 def select_from(
@@ -156,8 +159,11 @@ def select_from(
     prospect: Prospect,
     *,
     more: int = 0,
+    with_curve: bool = False,
 ) -> Selection:
     """Learn scores from some draws and choose the two events on others; this many more may be made if needed.
+
+    With a curve, choose its events, too.
 
     Raises
     ------
@@ -180,11 +186,7 @@ def select_from(
         proposed = [some.still(these, best) for some, these, best in judged]
         ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
-    scores = [ideal.event.scores(side) for side in choosing]
-    levels = levels_of(np.concatenate(scores))
-    histogram = np.array([between(levels, side) for side in scores])
-    deltas = sorted({*CURVE_DELTAS, prospect.delta})
-    cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
+    levels, cuts = _of_curve(ideal.event, choosing, prospect) if with_curve else (np.empty(0), ())
     by_ideal = method_for(ideal, prospect)
     methods = (by_ideal, by_ideal if implementation is ideal else method_for(implementation, prospect))
     unseen, new = 0.0, tuple[str, ...]()
@@ -266,6 +268,15 @@ def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[Candidate, 
     if ideal is None:
         raise ValueError("no score to choose an event from in the families named")
     return ideal, ideal if exact is None else best_of((ideal, exact)) or ideal
+
+
+def _of_curve(event: Event, choosing: Pair, prospect: Prospect) -> tuple[FloatArray, tuple[Cut, ...]]:
+    """Return the levels and events of the curve."""
+    scores = [event.scores(side) for side in choosing]
+    levels = levels_of(np.concatenate(scores))
+    histogram = np.array([between(levels, side) for side in scores])
+    deltas = sorted({*CURVE_DELTAS, prospect.delta})
+    return levels, tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
 
 
 def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
