@@ -36,6 +36,10 @@ class CoordinateScore(StoredByItsFields):
         """Return the coordinate."""
         return outputs[:, self.coordinate]
 
+    def in_order(self, ordered: FloatArray) -> FloatArray:
+        """Return the sorted scores of outputs of one number, sorted too."""
+        return ordered
+
 
 @dataclass(frozen=True)
 class IntervalScore(StoredByItsFields):
@@ -140,6 +144,12 @@ class AdditiveScore(StoredByItsFields):
         for k, (places_of, log_ratios) in enumerate(zip(self._places, self.log_ratios, strict=True)):
             total += log_ratios.take(places_of(outputs[:, k]))
         return total
+
+    def in_order(self, ordered: FloatArray) -> FloatArray:
+        """Return the sorted scores of finite outputs of one number, sorted too."""
+        log_ratios, counts = self.log_ratios[0] + 0.0, between(self.edges[0], ordered)
+        order = np.argsort(log_ratios)
+        return np.repeat(log_ratios[order], counts[order])
 
     @cached_property
     def _places(self) -> list[Callable[[FloatArray], IntArray]]:
