@@ -10,7 +10,7 @@ import numpy as np
 from audit.auditor.choose import Candidate, Pair, Prospect, best_of, candidates_of, hopeful, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
-from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
+from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
@@ -146,9 +146,17 @@ def select(
     The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose, too.
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
-    choosing = source.phase(CHOOSE, plan.first_look)
     more = plan.choose - plan.first_look
-    return select_from(learning, choosing, source, families, prospect, more=more, with_curve=with_curve)
+    # no name for draws that are let go once there are more
+    return select_from(
+        learning,
+        source.phase(CHOOSE, plan.first_look),
+        source,
+        families,
+        prospect,
+        more=more,
+        with_curve=with_curve,
+    )
 
 
 def select_from(
@@ -181,7 +189,8 @@ def select_from(
     ]
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     if more and not ideal.clear:
-        choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
+        # an iterator, which lets the parts go
+        choosing = joined(iter((choosing, source.phase(CHOOSE_ON, more))))
         judged = zip(proposed, found, (ideal, implementation), strict=True)
         proposed = [some.still(these, best) for some, these, best in judged]
         ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
@@ -283,16 +292,6 @@ def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
 
 
-def _joined(first: Pair, second: Pair) -> Pair:
-    left, right = (
-        np.empty((len(one) + len(two), one.shape[1]), order="F") for one, two in zip(first, second, strict=True)
-    )
-    for both, parts in zip((left, right), zip(first, second, strict=True), strict=True):
-        # column by column, as they are judged, without a further copy
-        np.concatenate(parts, out=both)
-    return left, right
-
-
 def _unseen(learning: Pair, choosing: Pair) -> float:
     """Return the share of outputs with an unlearned value of a coordinate, though nearly all repeat.
 
@@ -312,10 +311,9 @@ def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
     """Return a note if many outputs are unlearned combinations, though most repeat."""
     if learning[0].shape[1] == 1:
         return ()
-    known = np.concatenate(learning)
-    if not mostly_repeated(known):
+    if not mostly_repeated(*learning):
         return ()
-    share = share_of_new(known, np.concatenate(choosing))
+    share = share_of_new(np.concatenate(learning), np.concatenate(choosing))
     if share < MANY_UNSEEN:
         return ()
     what = f"{share:.2g} of the outputs are combinations of coordinates that were too rare to be learned"
