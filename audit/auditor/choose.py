@@ -12,7 +12,8 @@ import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
 from audit.auditor.events import Event, Quantiser, Score, score_all
-from audit.auditor.events.scores import CoordinateScore, IntervalScore
+from audit.auditor.events.bits import BitScore
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from audit.bounds import POWER, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray
 
@@ -289,10 +290,6 @@ class _Outputs:
     def of(cls, left: FloatArray, right: FloatArray, more: Pair | None) -> _Outputs:
         parts = [(left, right)] if more is None else [more, (left, right)]
         finite = all(np.isfinite(side).all() for part in parts for side in part)
-        if left.shape[1] == 1:
-            # scores of sorted numbers are nearly sorted, and quicker to find
-            columns = (np.sort(np.concatenate(sides), axis=0) for sides in zip(*parts, strict=True))
-            return cls([(next(columns), next(columns))], finite)
         # most scores look at one coordinate
         return cls([(np.asfortranarray(one), np.asfortranarray(other)) for one, other in parts], finite)
 
@@ -304,7 +301,13 @@ class _Outputs:
     def ordered(self, score: Score) -> list[FloatArray]:
         """Return the scores on both inputs, sorted."""
         evaluate = _directly if self.finite else score_all
-        sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
+        if self.parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
+            sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
+        elif self.finite and isinstance(score, CoordinateScore | AdditiveScore):
+            return [score.in_order(column) for column in self._columns(0)]
+        else:
+            # scores of sorted numbers are quicker to find
+            sides = [np.array(evaluate(score, column[:, np.newaxis])) for column in self._columns(0)]
         for side in sides:
             side.sort()
         return sides
@@ -312,23 +315,25 @@ class _Outputs:
     def binary(self, score: Score) -> list[FloatArray]:
         """Return of a score of 0 or 1, or -infinity, on both inputs how many are at least 1, and at most 0."""
         if self.finite and isinstance(score, IntervalScore):
-            ones = [score.count(side) for side in self._column(score.coordinate)]
+            ones = [score.count(column) for column in self._columns(score.coordinate)]
         else:
             # the ones are last
             ones = [len(side) - int(np.searchsorted(side, 1.0)) for side in self.ordered(score)]
         return [np.array([one, self.rows - one], dtype=np.float64) for one in ones]
 
-    def _column(self, k: int) -> list[FloatArray]:
-        """Return a coordinate on both inputs, sorted; intervals of one coordinate follow each other."""
-        column = self._columns.get(k)
-        if column is None:
-            column = self.ordered(CoordinateScore(k))
-            self._columns.clear()
-            self._columns[k] = column
-        return column
+    def _columns(self, k: int) -> list[FloatArray]:
+        """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
+        columns = self._sorted.get(k)
+        if columns is None:
+            columns = [np.concatenate([part[side][:, k] for part in self.parts]) for side in (0, 1)]
+            for column in columns:
+                column.sort()
+            self._sorted.clear()
+            self._sorted[k] = columns
+        return columns
 
     @cached_property
-    def _columns(self) -> dict[int, list[FloatArray]]:
+    def _sorted(self) -> dict[int, list[FloatArray]]:
         return {}
 
 

@@ -45,8 +45,7 @@ def check_long_calls(learning: Sequence[FloatArray], choosing: Sequence[FloatArr
     for pair in zip(learning, choosing, strict=True):
         rows = min(LONG_CALL, *map(len, pair))
         calls = [np.nan_to_num(outputs[:rows]) for outputs in pair]
-        check_reuse(calls)
-        check_reuse(calls, seldom=False)
+        check_reuse(calls, often=True)
 
 
 def check_short_calls(source: Draws, events: Sequence[Event]) -> None:

@@ -89,7 +89,7 @@ class Estimate:
     stopped : str or None
         Why certifying ended before all requested draws were made.
     levels : ndarray, shape (m,)
-        Thresholds of the ideal event's score: the nested events of the curve.
+        Thresholds of the ideal event's score, the nested events of the curve; none unless requested.
     histogram : ndarray of int, shape (2, m + 1)
         Certifying draws on left and right by the number of levels at or below their score; zeros unless requested.
     curve : EpsilonCurve or None
@@ -101,7 +101,7 @@ class Estimate:
     interrupted : bool
         Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds remained to compute.
     cuts : tuple of Cut
-        The events of the curve, by increasing delta.
+        The events of the curve, by increasing delta; none unless requested.
     uses_global : bool
         Whether draws come from the process's global generators: then no seed repeats them.
     unseen : float
@@ -352,10 +352,11 @@ class _Run:
 
     def at_once(self, plan: Phases) -> None:
         """Carry out one stage, which chooses from as many draws as planned."""
-        selection = select(self.source, plan, self.terms.families, self._prospect(plan.certify))
+        terms, prospect = self.terms, self._prospect(plan.certify)
+        selection = select(self.source, plan, terms.families, prospect, with_curve=terms.with_curve)
         plan = plan.chosen_on(selection.rows)
-        self.progress(2 * plan.selection * self.terms.outputs_per_call)
-        self._check_calls(selection, self.terms.draws)
+        self.progress(2 * plan.selection * terms.outputs_per_call)
+        self._check_calls(selection, terms.draws)
         stage = Stage(0, plan.selection, plan.selection + plan.certify)
         self._certify(selection, plan.learn + plan.choose, stage)
 
@@ -378,7 +379,8 @@ class _Run:
                 start, rows = deadline.now(), kept.rows
                 prospect = self._prospect(stage.certify, stage.share)
                 divided = kept.divided(learning=learning)
-                selection = select_from(*divided, self.source, self.terms.families, prospect)
+                families, with_curve = self.terms.families, self.terms.with_curve
+                selection = select_from(*divided, self.source, families, prospect, with_curve=with_curve)
                 seconds = deadline.now() - start
                 self._check_calls(selection, 2 * stage.until)
                 self._certify(selection, kept.rows, stage, kept)

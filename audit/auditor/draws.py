@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -146,9 +146,7 @@ class Draws:
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return a whole phase, for learning and choosing."""
-        parts = list(self.deadline.during(self.map(phase, rows, _itself)))
-        left, right = (_by_columns([part[side] for part in parts]) for side in (0, 1))
-        return left, right
+        return joined(self.deadline.during(self.map(phase, rows, _itself)))
 
     def map(
         self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Made], before: int = 0
@@ -281,10 +279,18 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
     return np.asarray(outputs, dtype=np.float64)
 
 
-def _by_columns(parts: Sequence[FloatArray]) -> FloatArray:
-    """Return parts as one array, each column in one piece: most scores look at one."""
-    joined = np.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
-    return np.concatenate(parts, out=joined)
+def joined(pairs: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    """Return parts as one array for each input, each column in one piece: most scores look at one."""
+    left, right = map(list, zip(*pairs, strict=True))
+    return _by_columns(left), _by_columns(right)
+
+
+def _by_columns(parts: list[FloatArray]) -> FloatArray:
+    """Return parts as one array, and let them go before those of the other input are copied."""
+    together = np.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
+    np.concatenate(parts, out=together)
+    parts.clear()
+    return together
 
 
 def _itself(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,7 +10,7 @@ import numpy as np
 from audit.auditor.choose import Candidate, Pair, Prospect, best_of, candidates_of, hopeful, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
-from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws
+from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
@@ -114,7 +114,7 @@ class Selection:
     methods : (str, str)
         The one by which each of them promises more.
     levels : ndarray
-        Thresholds of the ideal event's score, for the curve.
+        Thresholds of the ideal event's score, for the curve; none without one.
     cuts : tuple of Cut
         One per delta of the curve.
     notes : tuple of str
@@ -134,7 +134,9 @@ class Selection:
     unseen: float = 0.0
 
 
-def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect) -> Selection:
+def select(
+    source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect, *, with_curve: bool = False
+) -> Selection:
     """Learn scores on one part of the draws and choose the two events to certify on another.
 
     The choosing phase ends at its first look if the best ideal event is common and no rarer one may yet
@@ -144,8 +146,17 @@ def select(source: Draws, plan: Phases, families: Sequence[str], prospect: Prosp
     The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose, too.
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
-    choosing = source.phase(CHOOSE, plan.first_look)
-    return select_from(learning, choosing, source, families, prospect, more=plan.choose - plan.first_look)
+    more = plan.choose - plan.first_look
+    # no name for draws that are let go once there are more
+    return select_from(
+        learning,
+        source.phase(CHOOSE, plan.first_look),
+        source,
+        families,
+        prospect,
+        more=more,
+        with_curve=with_curve,
+    )
 
 
 def select_from(
@@ -156,8 +167,11 @@ def select_from(
     prospect: Prospect,
     *,
     more: int = 0,
+    with_curve: bool = False,
 ) -> Selection:
     """Learn scores from some draws and choose the two events on others; this many more may be made if needed.
+
+    With a curve, choose its events, too.
 
     Raises
     ------
@@ -175,16 +189,13 @@ def select_from(
     ]
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     if more and not ideal.clear:
-        choosing = _joined(choosing, source.phase(CHOOSE_ON, more))
+        # an iterator, which lets the parts go
+        choosing = joined(iter((choosing, source.phase(CHOOSE_ON, more))))
         judged = zip(proposed, found, (ideal, implementation), strict=True)
         proposed = [some.still(these, best) for some, these, best in judged]
         ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
-    scores = [ideal.event.scores(side) for side in choosing]
-    levels = levels_of(np.concatenate(scores))
-    histogram = np.array([between(levels, side) for side in scores])
-    deltas = sorted({*CURVE_DELTAS, prospect.delta})
-    cuts = tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
+    levels, cuts = _of_curve(ideal.event, choosing, prospect) if with_curve else (np.empty(0), ())
     by_ideal = method_for(ideal, prospect)
     methods = (by_ideal, by_ideal if implementation is ideal else method_for(implementation, prospect))
     unseen, new = 0.0, tuple[str, ...]()
@@ -268,18 +279,17 @@ def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[Candidate, 
     return ideal, ideal if exact is None else best_of((ideal, exact)) or ideal
 
 
+def _of_curve(event: Event, choosing: Pair, prospect: Prospect) -> tuple[FloatArray, tuple[Cut, ...]]:
+    """Return the levels and events of the curve."""
+    scores = [event.scores(side) for side in choosing]
+    levels = levels_of(np.concatenate(scores))
+    histogram = np.array([between(levels, side) for side in scores])
+    deltas = sorted({*CURVE_DELTAS, prospect.delta})
+    return levels, tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
+
+
 def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
-
-
-def _joined(first: Pair, second: Pair) -> Pair:
-    left, right = (
-        np.empty((len(one) + len(two), one.shape[1]), order="F") for one, two in zip(first, second, strict=True)
-    )
-    for both, parts in zip((left, right), zip(first, second, strict=True), strict=True):
-        # column by column, as they are judged, without a further copy
-        np.concatenate(parts, out=both)
-    return left, right
 
 
 def _unseen(learning: Pair, choosing: Pair) -> float:
@@ -301,10 +311,9 @@ def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
     """Return a note if many outputs are unlearned combinations, though most repeat."""
     if learning[0].shape[1] == 1:
         return ()
-    known = np.concatenate(learning)
-    if not mostly_repeated(known):
+    if not mostly_repeated(*learning):
         return ()
-    share = share_of_new(known, np.concatenate(choosing))
+    share = share_of_new(np.concatenate(learning), np.concatenate(choosing))
     if share < MANY_UNSEEN:
         return ()
     what = f"{share:.2g} of the outputs are combinations of coordinates that were too rare to be learned"

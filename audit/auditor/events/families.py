@@ -141,7 +141,7 @@ def _additive(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _few(sample: FloatArray) -> FloatArray:
-    return np.ascontiguousarray(sample[: max(FEW, LEARNING_VALUES // sample.shape[1])])
+    return sample[: max(FEW, LEARNING_VALUES // sample.shape[1])]
 
 
 def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
@@ -172,7 +172,7 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         score = CategoryScore.learn(left, right, coordinates)
         if score is not None:
             yield score
-    if width > 1 and mostly_repeated(np.concatenate([left, right])):
+    if width > 1 and mostly_repeated(left, right):
         rows = (OneSidedRowsScore.learn(*pair) for pair in ((left, right), (right, left)))
         yield from (score for score in rows if score is not None)
     for k in range(width):

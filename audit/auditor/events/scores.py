@@ -19,6 +19,9 @@ from reference.common.arrays import FloatArray, IntArray
 BINS, FINE_BINS = 32, 256
 """Bins per coordinate of an additive score: free ones, and ones smoothed to rise or fall."""
 
+ADDED_VALUES = 2**17
+"""Numbers that an additive score looks at together: few beside the draws of a selection."""
+
 COMPARED = 1024
 """Outputs of each chunk whose likelihood ratios are computed a second time, apart from the others."""
 
@@ -35,6 +38,10 @@ class CoordinateScore(StoredByItsFields):
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the coordinate."""
         return outputs[:, self.coordinate]
+
+    def in_order(self, ordered: FloatArray) -> FloatArray:
+        """Return the sorted scores of outputs of one number, sorted too."""
+        return ordered
 
 
 @dataclass(frozen=True)
@@ -74,14 +81,18 @@ class LogisticScore(StoredByItsFields):
         """Return the score for two samples of shape (n, k)."""
         from sklearn.linear_model import LogisticRegression
 
-        both = np.concatenate([left, right])
-        centre, spread = np.median(both, axis=0), both.std(axis=0)
-        unit = np.where(spread > 0, spread, 1.0)
-        # one far value must not squeeze all the others together
-        standard = np.clip((both - centre) / unit, -8.0, 8.0)
+        # half the size does for a score that is learned; the solver holds several copies
+        standard = np.empty((len(left) + len(right), left.shape[1]), dtype=np.float32)
+        unit = np.ones(left.shape[1])
+        for k in range(left.shape[1]):
+            column = np.concatenate([left[:, k], right[:, k]])
+            spread = column.std()
+            unit[k] = spread if spread > 0 else 1.0
+            # one far value must not squeeze all the others together
+            standard[:, k] = np.clip((column - np.median(column)) / unit[k], -8.0, 8.0)
         labels = np.repeat([1, 0], [len(left), len(right)])
         model = LogisticRegression(max_iter=200, tol=1e-3, solver="newton-cholesky").fit(standard, labels)
-        return cls(model.coef_[0] / unit)
+        return cls(model.coef_[0].astype(np.float64) / unit)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the weighted sums."""
@@ -121,7 +132,9 @@ class AdditiveScore(StoredByItsFields):
         edges, log_ratios = np.empty((left.shape[1], bins - 1)), np.empty((left.shape[1], bins))
         for k in range(left.shape[1]):
             columns = [np.sort(sample[:, k]) for sample in (left, right)]
-            edges[k] = quantiles(np.sort(np.concatenate(columns)), shares)
+            both = np.concatenate(columns)
+            both.sort()
+            edges[k] = quantiles(both, shares)
             counts = [between(edges[k], ordered) for ordered in columns]
             log_ratios[k] = smoothed(*counts) if monotone else _free(*counts)
         return cls(edges, log_ratios)
@@ -129,17 +142,29 @@ class AdditiveScore(StoredByItsFields):
     @classmethod
     def learn_shared(cls, left: FloatArray, right: FloatArray) -> AdditiveScore:
         """Return a score with one rising or falling function for all coordinates, learned from all of them."""
-        return cls.learn(left.reshape(-1, 1), right.reshape(-1, 1), monotone=True)
+        # in whatever order, without a copy
+        return cls.learn(left.ravel("K")[:, np.newaxis], right.ravel("K")[:, np.newaxis], monotone=True)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the summed log ratios."""
+        total, rows = np.zeros(len(outputs)), max(1, ADDED_VALUES // outputs.shape[1])
+        for start in range(0, len(outputs), rows):
+            self._add(outputs[start : start + rows], total[start : start + rows])
+        return total
+
+    def _add(self, outputs: FloatArray, total: FloatArray) -> None:
         if len(self.edges) == 1:
             places = self._places[0](outputs.ravel()).reshape(outputs.shape)
-            return np.asarray(self.log_ratios[0].take(places).sum(axis=1))
-        total = np.zeros(len(outputs))
+            total += self.log_ratios[0].take(places).sum(axis=1)
+            return
         for k, (places_of, log_ratios) in enumerate(zip(self._places, self.log_ratios, strict=True)):
             total += log_ratios.take(places_of(outputs[:, k]))
-        return total
+
+    def in_order(self, ordered: FloatArray) -> FloatArray:
+        """Return the sorted scores of finite outputs of one number, sorted too."""
+        log_ratios, counts = self.log_ratios[0] + 0.0, between(self.edges[0], ordered)
+        order = np.argsort(log_ratios)
+        return np.repeat(log_ratios[order], counts[order])
 
     @cached_property
     def _places(self) -> list[Callable[[FloatArray], IntArray]]:

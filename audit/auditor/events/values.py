@@ -77,10 +77,9 @@ class CategoryScore(StoredByItsFields):
     @classmethod
     def learn(cls, left: FloatArray, right: FloatArray, coordinates: tuple[int, ...]) -> CategoryScore | None:
         """Return the score for two samples of shape (n, k); None where no value repeats."""
-        both = np.concatenate([left, right])[:, coordinates] + 0.0
-        keys = _keys(both)
+        keys = np.concatenate([_keys(sample[:, coordinates] + 0.0) for sample in (left, right)])
         # more often than a quantised continuous value repeats by chance
-        chance = len(both) * 2.0**-QUANTISED_BITS
+        chance = len(keys) * 2.0**-QUANTISED_BITS
         often = 2 + chance + 4 * np.sqrt(chance)
         if not most_often(np.sort(keys), int(often) + 1):
             return None
@@ -97,7 +96,8 @@ class CategoryScore(StoredByItsFields):
         prior = np.log(len(left) / len(right))
         log_ratios = np.log((kept[0] + 0.5) / (kept[1] + 0.5)) - prior
         other = float(np.log((others[0] + 0.5) / (others[1] + 0.5)) - prior)
-        return cls(coordinates, both[first[repeated]], log_ratios, other)
+        values = np.concatenate([left, right])[first[repeated]]
+        return cls(coordinates, values[:, coordinates] + 0.0, log_ratios, other)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the log ratio of each output's category."""
@@ -249,13 +249,14 @@ class OneSidedRowsScore(StoredByItsFields):
         return _listed(_keys(outputs + 0.0), _keys(self.values)).astype(np.float64)
 
 
-def mostly_repeated(values: FloatArray) -> bool:
-    """Return whether most rows of an array occur three times or more."""
+def mostly_repeated(*samples: FloatArray) -> bool:
+    """Return whether most rows of some samples occur three times or more in all of them together."""
     # if numbers never repeat, a few of them show it
-    some = np.sort(_keys(values[:LOOKED_AT] + 0.0))
+    some = np.sort(_keys(samples[0][:LOOKED_AT] + 0.0))
     if len(some) > 1 and not most_often(some, 2):
         return False
-    return repeated(np.sort(_keys(values + 0.0)), 3) > len(values) / 2
+    keys = np.sort(np.concatenate([_keys(sample + 0.0) for sample in samples]))
+    return repeated(keys, 3) > len(keys) / 2
 
 
 def share_of_new(known: FloatArray, rows: FloatArray) -> float:
@@ -271,8 +272,9 @@ def _keys(values: FloatArray) -> NumberArray:
     if values.shape[1] == 1:
         return values[:, 0]
     keys = np.zeros(len(values), dtype=np.uint64)
-    for column in np.ascontiguousarray(values.T).view(np.uint64):
-        keys = (keys ^ column) * HASH_FACTOR
+    for column in values.T:
+        keys ^= np.ascontiguousarray(column).view(np.uint64)
+        keys *= HASH_FACTOR
         keys ^= keys >> np.uint64(29)
     return keys
 

@@ -11,7 +11,9 @@ from audit.auditor.choose import Candidate, Prospect, best_event, best_of, candi
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, Draws
 from audit.auditor.events import FAMILIES, Event, Score
-from audit.auditor.events.scores import CoordinateScore, IntervalScore
+from audit.auditor.events.bits import BitScore
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
+from audit.auditor.events.values import NotFiniteScore
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts
 from audit.subjects.catalogue import HalfNoiseLaplace, LeakyLaplace
@@ -136,7 +138,9 @@ def test_scores_without_hope_are_not_judged_again() -> None:
 def test_draws_in_two_parts_are_judged_as_if_joined() -> None:
     rng = np.random.default_rng(5)
     left, right = (HalfNoiseLaplace(1.0).sample(side, 9_000, rng) for side in (0.0, 1.0))
-    scores: list[Score] = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2)]
+    learned = AdditiveScore.learn(left[:1_000], right[:1_000], monotone=True)
+    bits = BitScore(0, "low_bits")
+    scores: list[Score] = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2), learned, bits, NotFiniteScore("any")]
     prospect = Prospect(50_000, 0.0, 0.05)
     parts = candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(left[4_000:], right[4_000:]))
     assert parts == candidates_of(scores, left, right, prospect, None)

@@ -44,6 +44,16 @@ def test_additive_score_of_rounded_outputs_needs_no_rounding(learn):
         assert np.array_equal(event.occurs(OUTPUTS), event.within(event.scores(OUTPUTS)))
 
 
+@pytest.mark.parametrize("rounded", [np.asarray, np.rint], ids=["continuous", "whole"])
+def test_scores_of_sorted_numbers_are_those_of_a_look_at_each(rounded):
+    left, right = (rounded(side[:, :1]) for side in SIDES)
+    scores = [AdditiveScore.learn(left, right, monotone=monotone) for monotone in (True, False)]
+    for score in (CoordinateScore(0), *scores):
+        found = score.in_order(np.sort(left[:, 0]))
+        assert np.array_equal(found, np.sort(score(left)))
+        assert not np.array_equal(found, np.sort(score(right)))
+
+
 SHARES = np.linspace(0.004, 0.996, 255)
 
 

@@ -191,7 +191,7 @@ def test_an_interrupted_call_keeps_earlier_results_and_is_undecided(capsys, monk
 
 
 def test_a_call_interrupted_before_anything_is_certified_decides_nothing(capsys, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(distinguish, "select", interrupted)

@@ -81,8 +81,8 @@ def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
             order.append(count)
             return super().sample(data, count, rng)
 
-    def select(*arguments):
-        found = original(*arguments)
+    def select(*arguments, **choices):
+        found = original(*arguments, **choices)
         order.append("chosen")
         return found
 
