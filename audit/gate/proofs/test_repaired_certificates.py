@@ -100,6 +100,15 @@ def test_a_probe_loses_no_more_than_it_may_at_every_share(delta, rows, share):
     assert sum(one.bound for one in found.entries) == found.spent
 
 
+@pytest.mark.parametrize("fit", [FITS[1], HARDENED_GAUSSIAN])
+def test_least_scales_are_short_and_hardly_below(fit):
+    for one in composed(release(*fit)).entries:
+        least = min(one.scale, one.narrowest or one.scale)
+        assert least * (1 - Fraction(1, 2**14)) < one.least <= least
+        odd = one.least.numerator // (one.least.numerator & -one.least.numerator)
+        assert odd < 2**17
+
+
 def test_hardened_laplace_noise_is_whole_numbers_of_steps():
     found = composed(release(*HARDENED))
     assert found.holds
