@@ -241,7 +241,7 @@ class RepairedRelease(
             change, size = known.get(one.what, (None, 0))
             most = None if change is None else change.times(self.rows_per_person)
             if most is None or one.size != size or one.change != most:
-                problem = f"{one.what!r} of this domain does not exist, or changes by another amount than the file states"
+                problem = f"{one.what!r} of this domain does not exist, or changes by other than the file states"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()
         shares = [one.share for one in self.spent]
