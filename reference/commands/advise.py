@@ -83,7 +83,8 @@ def as_text(found: Advice, on: Page) -> str:
     ]
     if found.risk_difference_noise is not None:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
-        lines.append(f"Fairness: noise leaves a difference of {rates} of about {found.risk_difference_noise:.3g}.")
+        about = f"about {found.risk_difference_noise:.3g}, more where a group is small"
+        lines.append(f"Fairness: noise leaves a difference of {rates} of {about}.")
         lines += [f"warning: {warning}" for warning in said_of_probes(found.risk_difference_noise)]
         lines.append(
             "Not forecast: the accuracy that fairness itself costs. It depends on how groups differ in your data."

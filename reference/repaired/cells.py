@@ -160,7 +160,7 @@ class Expected(NamedTuple):
         grid = np.linspace(low, high, STEPS)
         rates = off.corrected(self.rates(np.tile(grid, (cells.groups, 1)), odds=cells.odds))
         if cells.odds:
-            return _one_point(rates, grid, cells.by_group, cells.seen.all(axis=1))
+            return _one_point(rates, grid, cells.by_group, np.all(cells.seen, axis=1))
         return _one_rate(rates[:, 0], grid, cells.by_group)
 
 

@@ -241,7 +241,7 @@ class RepairedRelease(
             change, size = known.get(one.what, (None, 0))
             most = None if change is None else change.times(self.rows_per_person)
             if most is None or one.size != size or one.change != most:
-                problem = f"{one.what!r} of this domain does not exist, or changes by something else"
+                problem = f"{one.what!r} of this domain does not exist, or changes by other than the file states"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()
         shares = [one.share for one in self.spent]
@@ -250,9 +250,9 @@ class RepairedRelease(
         account, whole = self.account, largest_loss(self.account.budget)
         if account.loss > whole:
             raise ReleaseFileError("its releases lose more than the budget", place="spent")
-        for index, one in enumerate(account.spent):
-            due = one.share * whole
-            if abs(account._replace(spent=(one,)).loss - due) > Fraction(ROUNDED) * due:
+        for index, spent in enumerate(account.spent):
+            due = spent.share * whole
+            if abs(account._replace(spent=(spent,)).loss - due) > Fraction(ROUNDED) * due:
                 raise ReleaseFileError("not the scale of its share", place=f"spent[{index}]")
 
     def _require_whole(self) -> None:
@@ -277,12 +277,9 @@ class RepairedRelease(
         if self.cells is not None and not math.isclose(sum(self.cells.sizes), self.records, rel_tol=ROUNDED):
             raise ReleaseFileError("sizes do not add up to the records", place="cells")
         scales = (one.scale for one in self.spent if one.what in (PROBE, CELL_PROBE))
-        if self.cells is None:
-            share = self.group_share or Fraction(1, 2)
-            sizes = (self.records * float(share * (1 - share)),)
-            stated = [(one.noise,) for one in self.probes]
-        else:
-            sizes, stated = self.cells.sizes, [one.noise for one in self.cells.probes]
+        share, cells = self.group_share or Fraction(1, 2), self.cells
+        sizes = (self.records * float(share * (1 - share)),) if cells is None else cells.sizes
+        stated = [(one.noise,) for one in self.probes] if cells is None else [one.noise for one in cells.probes]
         for noise, scale in zip(stated, scales, strict=True):
             deviation = scale * (1.0 if self.budget["delta"] else math.sqrt(2))
             if not np.allclose(noise, deviation / np.array(sizes), rtol=ROUNDED, atol=0.0):

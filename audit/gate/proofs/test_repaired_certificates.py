@@ -177,7 +177,7 @@ def test_without_coq_the_file_is_written_and_json_is_as_its_schema_says(file, tm
         (("spent", 0, "share"), "2", "add up to at most 1"),
         (("spent", 0, "share"), "-1", "shares must be positive"),
         (("spent", 0, "scale"), 1.0, "lose more than the budget"),
-        (("spent", 0, "l1_sensitivity"), "1/2", "changes by more than the file states"),
+        (("spent", 0, "l1_sensitivity"), "1/2", "changes by other than the file states"),
         (("budget", "delta"), "1e-6", "states less than the budget"),
         (("adjacency",), "add_or_remove_one", "is not one of 'replace_one'"),
     ],

@@ -31,6 +31,7 @@ def table(job: str, y: int, z: int) -> Records:
 
 W = np.array([0.3, -0.2, 0.1])
 THIRD = Fraction(SUM_STEPS // 3, SUM_STEPS)
+FEW = Fraction(1, 512)
 
 RELEASES = {
     # a label is flipped where the residual is a half
@@ -41,6 +42,10 @@ RELEASES = {
     "probe": (
         lambda one: sums.imbalance(one.z, one.x @ W > 0, THIRD),
         sums.imbalance_change(THIRD),
+    ),
+    "probe of a small group": (
+        lambda one: sums.imbalance(one.z, one.x @ W > 0, FEW),
+        sums.imbalance_change(FEW),
     ),
     "cell counts": (lambda one: sums.cell_counts(cell_of(one, 4), 4), sums.CELL_COUNTS_CHANGE),
     "cell probe": (
@@ -53,6 +58,7 @@ PAIRS = {
     "counts": (table("clerk", 0, 0), table("clerk", 1, 0)),
     "group count": (table("clerk", 0, 0), table("clerk", 0, 1)),
     "probe": (table("clerk", 0, 1), table("cook", 0, 1)),
+    "probe of a small group": (table("clerk", 0, 1), table("cook", 0, 1)),
     # to another cell; from chosen to not chosen
     "cell counts": (table("clerk", 0, 0), table("clerk", 1, 1)),
     "cell probe": (table("clerk", 0, 1), table("cook", 0, 1)),
