@@ -188,7 +188,7 @@ def of_workers(folder: Path) -> dict[str, dict[str, float]]:
     path = folder / "many.parquet"
     parquet.write_table(parquet.read_table(folder / "doubles.parquet"), path, row_group_size=RECORDS)
     spent: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
-    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    quiet: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
     made, client_of = cast(Any, distributed.LocalCluster), cast(Any, distributed.Client)
     for count, found in spent.items():
         workers = made(n_workers=count, threads_per_worker=1, **quiet)
