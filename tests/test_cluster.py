@@ -188,11 +188,11 @@ def test_nothing_is_released_where_the_cluster_fails(
     scheduler: str, run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "CONNECTING", 0.5)
-    asked = "fit --data people.parquet --domain domain.json --test-share 0 --release r.json".split()
+    asked = "fit --data people.parquet --domain domain.json --test-share 0 --release r.json"
     table = parquet.read_table(files / "people.parquet").to_pydict()
     table["age"][123] = float("nan")
     for address, said in (("tcp://127.0.0.1:9", "no scheduler"), (scheduler, "row 124, column 'age'")):
-        code, out, err = run(*asked, "--scheduler", address)
+        code, out, err = run(*asked.split(), "--scheduler", address)
         assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)
         assert said in err
         assert not (files / "r.json").exists()
