@@ -8,6 +8,8 @@ python := .venv/bin/python
 one_thread := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Commands that tests start are compiled once, whatever the caller's environment says.
 compiled := PYTHONDONTWRITEBYTECODE=
+# Files are handed out in the order of conftest.py, the longest first.
+two_processes := -n 2 --dist loadfile --no-loadscope-reorder
 pip_install := $(python) -m pip install -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
@@ -27,10 +29,10 @@ validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms wh
 	@$(one_thread) $(python) -m audit validity $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
-	@$(one_thread) $(compiled) $(python) -m pytest -n 2 --dist loadfile tests audit $(ARGS)
+	@$(one_thread) $(compiled) $(python) -m pytest $(two_processes) tests audit $(ARGS)
 
 coverage: .venv/ready ## branch coverage of reference/ by tests/
-	@$(one_thread) $(compiled) $(python) -m pytest -n 2 --dist loadfile --cov --cov-report=term tests $(ARGS)
+	@$(one_thread) $(compiled) $(python) -m pytest $(two_processes) --cov --cov-report=term tests $(ARGS)
 
 lint: .venv/ready ## style, format, types, and who imports whom
 	@$(python) -m ruff check .

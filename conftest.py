@@ -17,8 +17,33 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LONGEST = (
+    # the other process goes on without Coq while this one builds the proofs, on both cores
+    "audit/gate/proofs/test_proofs.py",
+    "audit/gate/conformance/test_ports.py",
+    "audit/gate/subjects/test_misbehaving_programs.py",
+    "tests/test_cluster.py",
+    "tests/test_examples.py",
+    "tests/test_distributions.py",
+    "audit/gate/claims/test_claims.py",
+    "audit/gate/proofs/test_repaired_certificates.py",
+    "audit/gate/proofs/test_certify.py",
+    "audit/gate/proofs/test_verdicts.py",
+    "audit/gate/subjects/test_catalogue.py",
+    "audit/gate/evidence/test_copies.py",
+    "tests/test_sensitivity.py",
+    "audit/gate/subjects/test_programs.py",
+    "audit/gate/conformance/test_programs.py",
+    "audit/gate/commands/test_report_page.py",
+    "tests/test_mutants.py",
+)
+"""Files of a quarter of a minute and more.  They come first: one that came last would keep one process waiting."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip exhaustive tests unless CHECK_ALL=1 is set, and lengthy ones, unless they are chosen by `-m`."""
+    place = {str(config.rootpath / name): number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(str(item.path), len(LONGEST)))
     chosen = config.getoption("-m")
     left_out = {"lengthy": "LENGTHY PART NOT RUN: `make soak` runs it, or choose it by -m lengthy"}
     if os.environ.get("CHECK_ALL") != "1":

@@ -24,6 +24,7 @@ import distributed
 import numpy as np
 import pyarrow
 import pytest
+from distributed.utils import get_mp_context
 from pyarrow import parquet
 
 from audit.auditor.distinguish import Estimate, Terms, estimate
@@ -84,13 +85,17 @@ def expected(people: Path) -> Moments:
 def scheduler() -> Iterator[str]:
     """Yield the address of a scheduler with two worker processes; one that dies is replaced."""
     # one death is enough to give up a part that ends every worker
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
+    with dask.config.set(settings):
+        # a worker that comes back imports nothing again
+        get_mp_context().set_forkserver_preload(["distributed", __name__])
+        with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
-        ) as made,
-    ):
-        yield made.scheduler_address
+        ) as made:
+            yield made.scheduler_address
 
 
 @pytest.fixture(autouse=True)
@@ -183,21 +188,11 @@ def test_nothing_is_released_where_the_cluster_fails(
     scheduler: str, run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "CONNECTING", 0.5)
-    asked = [
-        "fit",
-        "--data",
-        "people.parquet",
-        "--domain",
-        "domain.json",
-        "--test-share",
-        "0",
-        "--release",
-        "r.json",
-    ]
+    asked = "fit --data people.parquet --domain domain.json --test-share 0 --release r.json"
     table = parquet.read_table(files / "people.parquet").to_pydict()
     table["age"][123] = float("nan")
     for address, said in (("tcp://127.0.0.1:9", "no scheduler"), (scheduler, "row 124, column 'age'")):
-        code, out, err = run(*asked, "--scheduler", address)
+        code, out, err = run(*asked.split(), "--scheduler", address)
         assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)
         assert said in err
         assert not (files / "r.json").exists()

@@ -36,6 +36,9 @@ PROGRAMS = {
     "python -m reference": (reference, []),
 }
 
+PEERS = ".venv-peers/bin/"
+"""Where the environment with the other libraries has its programs."""
+
 DIRECTIVE = re.compile(r"\{[\w-]+\}")
 """What Sphinx runs: the book is built in test_book.py."""
 
@@ -68,6 +71,7 @@ LONG = {
     "cfm audit catalogue": "minutes",
     "cfm audit certify": "needs coqc",
     "cfm experiments": "needs the real data",
+    "python -m reference experiments peers": "a minute; test_experiments_questions.py runs it on less data",
     "make peers": "an environment of its own",
 }
 """Commands of which only the options are read."""
@@ -153,7 +157,7 @@ def read_only(program: click.Command, words: list[str]) -> None:
 def known(line: str) -> set[str]:
     """Return the entries of LONG that speak of a line; the bare command stands for itself only."""
     bare = "cfm audit estimate"
-    words = line.partition("#")[0].strip()
+    words = line.removeprefix(PEERS).partition("#")[0].strip()
     return {name for name in LONG if (words == name if name == bare else words.startswith(name))}
 
 
@@ -198,7 +202,7 @@ class Reader:
         self.printed += self.capsys.readouterr().out
 
     def command(self, line: str) -> None:
-        line = line.removeprefix(".venv-peers/bin/")
+        line = line.removeprefix(PEERS)
         name = max((name for name in PROGRAMS if line.startswith(name)), key=len, default="")
         program, before = PROGRAMS.get(name, (reference, []))
         words = shlex.split(line, comments=True)

@@ -329,6 +329,9 @@ def test_commands_print_and_write_what_they_measure(tmp_path, capsys):
     assert experiments("rfm", *common, "--subset-size", "500", "--domain", "unit_box", "--format", "json") == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["domain"], row["records"]) == ("unit_box", 500)
+    assert experiments("peers", *common) == 0
+    assert "majority class has accuracy" in capsys.readouterr().out
+    assert json.loads((tmp_path / "new" / "peers-affairs.json").read_text(encoding="utf-8"))["splits"] == 2
 
 
 @pytest.mark.parametrize(

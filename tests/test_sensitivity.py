@@ -86,7 +86,7 @@ def test_irrational_closed_form_is_enclosed_to_thirty_digits():
     )
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3, pytest.param(4, marks=pytest.mark.exhaustive), 5])
+@pytest.mark.parametrize("dimension", [1, 3, 5, *(pytest.param(d, marks=pytest.mark.lengthy) for d in (2, 4))])
 def test_enclosures_are_narrow_up_to_five_dimensions(dimension):
     weights = [(1, 1), (3, 1), (1, 3), (1, 0), (0, 1)] if dimension < 5 else [(1, 1), (1, 3)]
     for setting in settings(dimension=dimension, records=7):

@@ -36,6 +36,11 @@ ASSUMPTIONS = "Assumptions.v"
 """Proves nothing, and asks only what :func:`ask` asks, at 25 s of processor time."""
 
 
+MEMORY = "s=4M,i=4M,o=1000"
+"""How OCaml, in which Coq is written, manages memory.  A file takes an eighth less time than by Coq's own choice,
+which reserves twice as much and collects more often."""
+
+
 REJECTED = 1
 """Exit code of ``coqc`` for a file with an error; other codes are breakdowns."""
 
@@ -137,7 +142,7 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
 
 def surroundings() -> dict[str, str]:
     """Return the environment for Coq, without COQPATH: a library there could replace Coq's own."""
-    return {key: value for key, value in os.environ.items() if key != "COQPATH"}
+    return {"OCAMLRUNPARAM": MEMORY} | {key: value for key, value in os.environ.items() if key != "COQPATH"}
 
 
 def build(folder: Path) -> None:

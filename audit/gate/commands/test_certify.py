@@ -40,7 +40,9 @@ def test_newcomer_certifies_a_release_of_the_embedded_data(library, tmp_path, mo
     # the development, compiled from scratch once for all tests
     monkeypatch.setattr("audit.commands.certify.check", partial(check, library=library))
     assert main([str(file)]) == EXIT_FINE
-    assert "CERTIFIED" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "CERTIFIED" in said
+    assert "sig_forall_dec" in said, "the axioms"
     altered = json.loads(file.read_text())
     altered["noise"]["scale_s"] *= float(LOWERED)
     file.write_text(json.dumps(altered))

@@ -248,7 +248,12 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", LAWS)
+SHOWN = ("Laplace", "rare ones", "a constant")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(law, marks=[pytest.mark.lengthy] * (law not in SHOWN)) for law in LAWS]
+)
 def test_processes_that_draw_independently_hardly_ever_differ_so_much(name):
     """Null control at every level; with one offset for each process none of them is as rare as that."""
     rng = np.random.default_rng(3)

@@ -98,7 +98,7 @@ def test_t5_regime_below_one():
     "dimensions",
     [
         pytest.param(range(2, 20), id="d below 20"),
-        pytest.param(range(20, 60), id="d from 20 to 59", marks=pytest.mark.exhaustive),
+        pytest.param(range(20, 60), id="d from 20 to 59", marks=pytest.mark.lengthy),
     ],
 )
 def test_t5_regime_below_one_in_other_readings(fairness, norm, failing, dimensions):

@@ -22,7 +22,7 @@ from reference.sensitivity import Declared, box, declared_supremum
 from reference.sensitivity.setting import Setting
 
 BUILD_SECONDS = 1800
-SETTINGS, SAMPLE, MORE, FEW = 1000, 20, 6, 3
+SETTINGS, SAMPLE, MORE, FEW = 1000, 10, 6, 1
 NEAR, FAR = (-1, 8, 100, 20), (8, 12, 160, 38)
 """Of the profile: where the first tail begins, the bits that Coq computes with, and the decimals to which Python's
 ends are rounded outward; delta is down to 1e-15, and to 1e-33."""

@@ -76,6 +76,9 @@ CASES = {
         {"sensitivity": "exact", "domain": "unit_box", "adjacency": "add_or_remove_one"},
     ),
 }
+HARDENED = ("functional", "relaxed_functional, tiny delta", "adfc, two epsilons on the ball", "pdfc, two budgets")
+"""Cases that are certified with hardened noise, too; `make soak` does so with every one."""
+
 MORE_CASES = {
     "pdfc, one record more": (
         "pdfc",
@@ -125,8 +128,8 @@ def accepted(library: Path, texts: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize(
     "cases",
     [
-        {**CASES, **hardened(CASES)},
-        pytest.param({**MORE_CASES, **hardened(MORE_CASES)}, marks=pytest.mark.exhaustive),
+        {**CASES, **hardened({case: CASES[case] for case in HARDENED})},
+        pytest.param({**MORE_CASES, **hardened({**CASES, **MORE_CASES})}, marks=pytest.mark.lengthy),
     ],
     ids=["few", "more"],
 )
@@ -160,11 +163,9 @@ def test_statement_with_a_changed_epsilon_or_dimension_is_rejected(library, affa
 
 @pytest.mark.coq
 @pytest.mark.timeout(SECONDS)
-def test_check_names_the_axioms_and_does_not_believe_a_file_that_adds_one(library, affairs):
+def test_check_does_not_believe_a_file_that_adds_an_axiom(library, affairs):
+    """What it says of a file that adds none is in commands/test_certify.py."""
     text = certificate_text(certified(affairs, "pdfc"))
-    found = check(text, library=library)
-    assert found.accepted is True
-    assert "sig_forall_dec" in found.detail
     forged = check(text + "\nAxiom cheat : False.\n", library=library)
     assert forged.accepted is None
     assert "cheat" in forged.detail

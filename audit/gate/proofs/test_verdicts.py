@@ -200,6 +200,7 @@ def test_statement_about_other_counts_or_levels_is_rejected(built):
 
 
 @pytest.mark.coq
+@pytest.mark.lengthy
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_two_million_draws_are_decided_within_a_minute(built):
     (built / "Verdict.v").write_text(verdict_text(LARGE, below_the_bound(LARGE, 0.999)), encoding="utf-8")

@@ -220,11 +220,15 @@ def test_memory_limit_ends_the_greedy_and_leaves_the_modest(start):
         start(code.format(2**29), memory_limit=2**28)
 
 
+TOLD_ELSEWHERE = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that another command is sent."""
+
+
 @pytest.mark.parametrize(
     ("command", "name"),
     [
         *(
-            (["estimate"], name)
+            pytest.param(["estimate"], name, marks=[pytest.mark.lengthy] * (name in TOLD_ELSEWHERE))
             for name in (
                 signal.SIGTERM,
                 signal.SIGHUP,
