@@ -66,6 +66,9 @@ def test_the_finest_domain_with_signal_enough_is_taken():
     assert finest(parts, Budget(10, "1e-5")) == 0
     assert finest(parts, Budget("0.1", "1e-5")) == 1
     assert finest(parts[:1], Budget("0.001", "1e-5")) == 0
+    # the finest of three needs more
+    three = [part(2000, 60), *parts]
+    assert [finest(three, Budget(epsilon, "1e-5")) for epsilon in ("100", "3", "0.1")] == [0, 1, 2]
 
 
 def test_two_thresholds_without_noise_are_fair_and_one_is_not():
