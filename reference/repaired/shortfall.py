@@ -12,6 +12,7 @@ from reference.domain import Domain
 from reference.repaired import guessed
 from reference.repaired.cells import Cells, Curves, differences, errors, fair_thresholds, spread
 from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
+from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
 
 CHANCE = 0.01
@@ -24,12 +25,15 @@ class Shortfall(NamedTuple):
     Parameters
     ----------
     difference, noise : float
-        What all probes together say of the fitted records, and the standard deviation of its noise.
+        What all probes together say of the fitted records, and what its noise is taken to be.  It is a forecast:
+        probes elsewhere are carried to the final thresholds.
     slack : float
     limit : float or None
         Accuracy that the fit was ready to lose for the last unit of it; None where no price stopped it.
     refused : float or None
         What the last unit would have cost: infinite where nothing reaches the slack, None where it is not known.
+    limits : Limits
+        Between which the difference is, with at least 95 % confidence, whatever was forecast.
     """
 
     difference: float
@@ -37,13 +41,20 @@ class Shortfall(NamedTuple):
     slack: float
     limit: float | None = None
     refused: float | None = None
+    limits: Limits = UNKNOWN
 
     def __str__(self) -> str:
         """Return what to tell the user, in a line."""
-        said = (
-            f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
-            f"{self.difference:.2g} ± {self.noise:.1g} is left"
-        )
+        low, high = self.limits
+        said = f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
+        if self.limits.known:
+            # rounded outwards
+            between = f"{math.floor(low * 1000) / 1000:.3g} to {math.ceil(high * 1000) / 1000:.3g}"
+            said += (
+                f"{min(max(self.difference, low), high):.2g} is left ({between} with {CONFIDENCE:.0%} confidence)"
+            )
+        else:
+            said += f"{self.difference:.2g} is forecast, and no probe shows how much is left"
         if self.limit is None:
             return said
         if self.refused is None:
@@ -70,6 +81,11 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
     slack : float
         For which the model was made or tuned.
     """
+    found = _found(model, domain, slack)
+    return None if found is None else found._replace(limits=limits_of(model, domain))
+
+
+def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
     if model.cells is not None:
         return _of_cells(model.cells, model.expected_cells(domain), slack, guesses=model.group_weights is not None)
     if model.zbar is None:
