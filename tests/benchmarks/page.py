@@ -110,9 +110,9 @@ def text_of_large(found: Mapping[str, Any]) -> str:
     return LARGE.format(records=next(iter(found.values()))["records"], rows="\n".join(rows))
 
 
-REPAIRED = """A fit of `RepairedClassifier` with hardened noise on all {records:,} records of Adult, from a pandas table and
-the shipped domain file, in fits of scikit-learn's logistic regression to the same table, one-hot and scaled, which
-takes {regression:.2f} s (load {load}; `python -m tests.benchmarks.repaired`):
+REPAIRED = """A fit of `RepairedClassifier` with hardened noise on all {records:,} records of Adult, from a pandas
+table and the shipped domain file, in fits of scikit-learn's logistic regression to the same table, one-hot and
+scaled, which takes {regression:.2f} s (load {load}; `python -m tests.benchmarks.repaired`):
 
 {rows}
 
