@@ -19,6 +19,8 @@ from reference.experiments import frontier
 from reference.experiments.frontier import MET, FrontierDesign, Part, Target, finest, target_table, without_noise
 from reference.fairness.metrics import measures
 from reference.records import Records
+from reference.repaired.advice import LOST_AT_ONE
+from tests.benchmarks import forecast
 from tests.benchmarks.ceiling import DIFFERENCE, OURS, PLAIN
 
 ROOT = Path(__file__).parent.parent
@@ -115,6 +117,16 @@ def test_the_page_has_the_limit_of_regression_without_noise():
         # ours is what the frontier measured
         target = Target("10", "1e-5", "none", False, 0.859, None, encoding)
         assert row[OURS]["mean"] == pytest.approx(target.best(committed("adult"))["accuracy"]["mean"], abs=1e-9)
+
+
+def test_the_forecasts_constant_is_that_of_least_squares_on_the_other_tables():
+    assert forecast.chosen() == LOST_AT_ONE
+    assert forecast.REPORTED not in forecast.OTHERS
+    # what the page says of Adult
+    rows = [one for one in forecast.losses("adult") if (one.encoding, one.delta) == ("generic", "1e-5")]
+    said = {one.epsilon: (one.lost, forecast.forecast(LOST_AT_ONE, one.signal)) for one in rows}
+    assert said["0.1"] == pytest.approx((0.15, 0.38), abs=0.005)
+    assert said["1"] == pytest.approx((0.02, 0.05), abs=0.005)
 
 
 def test_hardened_noise_reaches_the_same_targets():

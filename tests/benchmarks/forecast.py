@@ -1,8 +1,8 @@
 """The forecast's constant, chosen on other tables than Adult: ``python -m tests.benchmarks.forecast``.
 
-The rule: over the frontier's rows without fairness of US, COMPAS and German, each table counting alike, the constant
-of least squares between the measured and the forecast share of the gain that noise costs, to one decimal.  The gain
-without noise is that of logistic regression on the same encoding.  Adult is reported.
+The rule: the constant of least squares, to one decimal, between the measured and the forecast share of the gain
+that noise costs, over the frontier's rows without fairness of US, COMPAS and German; each table counts alike.  The
+gain without noise is that of logistic regression on the same encoding.  Adult is reported.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def main() -> None:
         off = [one.lost - forecast(constant, one.signal) for one in rows]
         print(f"{data}: root mean square {np.sqrt(np.mean(np.square(off))):.3f}, mean {np.mean(off):+.3f}")
         for one in rows:
-            print(f"  {one} forecast {forecast(constant, one.signal):.3f}, {forecast(LOST_AT_ONE, one.signal):.3f}")
+            print(
+                f"  {one} forecast {forecast(constant, one.signal):.3f}, {forecast(LOST_AT_ONE, one.signal):.3f}"
+            )
 
 
 if __name__ == "__main__":
