@@ -119,7 +119,7 @@ def test_the_page_has_the_limit_of_regression_without_noise():
         assert row[OURS]["mean"] == pytest.approx(target.best(committed("adult"))["accuracy"]["mean"], abs=1e-9)
 
 
-def test_the_forecasts_constant_is_that_of_least_squares_on_the_other_tables():
+def test_the_forecasts_constant_is_chosen_on_the_other_tables():
     assert forecast.chosen() == LOST_AT_ONE
     assert forecast.REPORTED not in forecast.OTHERS
     # what the page says of Adult

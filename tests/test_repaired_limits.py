@@ -166,7 +166,7 @@ def test_what_is_said_is_between_its_limits_rounded_outwards():
     assert "of about 0.16 is left (0.031 to 0.16 with 95% confidence)" in said
 
 
-def test_an_error_of_the_share_moves_a_probe_by_at_most_what_is_said():
+def test_an_error_of_the_share_moves_a_probe_no_more_than_said():
     """proofs/repaired.md, *What is left*: without noise, for every share and any predictions."""
     random, worst = np.random.default_rng(0), 0.0
     for _ in range(200):
