@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from reference.repaired.model import Model
 from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.sums import imbalance
 from reference.repaired.threshold import Probe
-from tests.test_repaired_awkward import few
+from tests.test_repaired_awkward import few, nine
 from tests.test_repaired_ends import few_rows, workers
 
 ADMITTED = ((512, 313, 89, 19), (353, 207, 17, 8), (120, 205, 202, 391), (138, 279, 131, 244), (53, 138, 94, 299))
@@ -164,6 +165,18 @@ def test_a_guess_that_no_probe_confirms_is_said_to_be_one():
 def test_what_is_said_is_between_its_limits_rounded_outwards():
     said = str(Shortfall(0.2, 0.01, 0.0, limits=Limits(0.03149, 0.15911)))
     assert "of about 0.16 is left (0.031 to 0.16 with 95% confidence)" in said
+
+
+def test_groups_that_noise_hides_are_said_to_be_left_out():
+    for groups, said in ((nine, True), (partial(few_rows, groups=3), False)):
+        found = []
+        for seed in range(6):
+            records = groups(seed, keep=True)
+            model = repaired_logistic(records, Budget(4, "1e-5"), fairness="equalised_odds", rng=seed)
+            found.append(shortfall_of(model, records.domain, 0.0))
+        found = [one for one in found if one is not None]
+        assert found
+        assert {"but for groups that noise hides" in str(one) for one in found if one.limits.known} == {said}
 
 
 def test_an_error_of_the_share_moves_a_probe_no_more_than_said():

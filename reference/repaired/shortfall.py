@@ -34,6 +34,8 @@ class Shortfall(NamedTuple):
         What the last unit would have cost: infinite where nothing reaches the slack, None where it is not known.
     limits : Limits
         Between which the difference is, with at least 95 % confidence, whatever was forecast.
+    hidden : bool
+        Whether noise hides some groups, which then count nowhere.
     """
 
     difference: float
@@ -42,6 +44,7 @@ class Shortfall(NamedTuple):
     limit: float | None = None
     refused: float | None = None
     limits: Limits = UNKNOWN
+    hidden: bool = False
 
     def __str__(self) -> str:
         """Return what to tell the user, in a line."""
@@ -50,9 +53,9 @@ class Shortfall(NamedTuple):
         if self.limits.known:
             # rounded outwards
             between = f"{math.floor(low * 1000) / 1000:.3g} to {math.ceil(high * 1000) / 1000:.3g}"
-            said += (
-                f"{min(max(self.difference, low), high):.2g} is left ({between} with {CONFIDENCE:.0%} confidence)"
-            )
+            but = ", but for groups that noise hides" if self.hidden else ""
+            about = min(max(self.difference, low), high)
+            said += f"{about:.2g} is left ({between} with {CONFIDENCE:.0%} confidence{but})"
         else:
             said += f"{self.difference:.2g} is forecast, and no probe shows how much is left"
         if self.limit is None:
@@ -111,7 +114,7 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
 
 def _of_cells(cells: Cells, expected: Curves, slack: float, *, guesses: bool) -> Shortfall | None:
     estimate, variance = differences(cells, expected)(cells.thresholds)
-    found = Shortfall(estimate, math.sqrt(variance), slack)
+    found = Shortfall(estimate, math.sqrt(variance), slack, hidden=not cells.seen.all())
     pairs = sum(math.comb(int(seen), 2) for seen in cells.seen.sum(axis=0))
     if not _beyond(found, pairs):
         return None
