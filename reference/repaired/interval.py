@@ -44,6 +44,11 @@ class Limits(NamedTuple):
         """Whether probes say anything."""
         return self.low > 0.0 or self.high < 1.0
 
+    def __str__(self) -> str:
+        """Return both, rounded outwards."""
+        low, high = math.floor(self.low * 1000) / 1000, math.ceil(self.high * 1000) / 1000
+        return f"{low:.3g} to {high:.3g}"
+
 
 UNKNOWN = Limits(0.0, 1.0)
 

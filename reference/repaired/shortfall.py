@@ -51,11 +51,9 @@ class Shortfall(NamedTuple):
         low, high = self.limits
         said = f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
         if self.limits.known:
-            # rounded outwards
-            between = f"{math.floor(low * 1000) / 1000:.3g} to {math.ceil(high * 1000) / 1000:.3g}"
             but = ", but for groups that noise hides" if self.hidden else ""
             about = min(max(self.difference, low), high)
-            said += f"{about:.2g} is left ({between} with {CONFIDENCE:.0%} confidence{but})"
+            said += f"{about:.2g} is left ({self.limits} with {CONFIDENCE:.0%} confidence{but})"
         else:
             said += f"{self.difference:.2g} is forecast, and no probe shows how much is left"
         if self.limit is None:
