@@ -20,6 +20,7 @@ from reference.experiments.frontier import MET, FrontierDesign, Part, Target, fi
 from reference.fairness.metrics import measures
 from reference.records import Records
 from reference.repaired.advice import LOST_AT_ONE
+from reference.repaired.schedule import NEAR_THE_BEST
 from tests.benchmarks import forecast
 from tests.benchmarks.ceiling import DIFFERENCE, OURS, PLAIN
 
@@ -117,6 +118,16 @@ def test_the_page_has_the_limit_of_regression_without_noise():
         # ours is what the frontier measured
         target = Target("10", "1e-5", "none", False, 0.859, None, encoding)
         assert row[OURS]["mean"] == pytest.approx(target.best(committed("adult"))["accuracy"]["mean"], abs=1e-9)
+
+
+def test_detailed_and_main_rows_were_compared_on_us():
+    found = json.loads((ROOT / "docs/data/levels-us.json").read_text())
+    assert found["data"] == "us"
+    low, one = found["rows"]
+    assert low["better"] < -2 * low["error"]
+    assert abs(one["better"]) < 2 * one["error"]
+    # where each was better, Adult's files are taken by the same signals
+    assert low["signal"]["detailed"] < NEAR_THE_BEST <= one["signal"]["detailed"]
 
 
 def test_the_forecasts_constant_is_chosen_on_the_other_tables():
