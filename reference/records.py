@@ -371,10 +371,11 @@ def require_on_grid(records: Records) -> None:
     ------
     reference.common.errors.NormError
     """
-    steps = records.x * DATA_STEPS
-    off = (steps != np.trunc(steps)).any(axis=1)
-    if off.any():
-        raise NormError("x is not on the grid", row=int(np.flatnonzero(off)[0]))
+    for start in range(0, len(records), BLOCK_ROWS):
+        steps = records.x[start : start + BLOCK_ROWS] * DATA_STEPS
+        off = (steps != np.trunc(steps)).any(axis=1)
+        if off.any():
+            raise NormError("x is not on the grid", row=start + int(np.flatnonzero(off)[0]))
 
 
 def is_inside(domain: Domain) -> bool:

@@ -19,6 +19,9 @@ from reference.experiments import frontier
 from reference.experiments.frontier import MET, FrontierDesign, Part, Target, finest, target_table, without_noise
 from reference.fairness.metrics import measures
 from reference.records import Records
+from reference.repaired.advice import LOST_AT_ONE
+from reference.repaired.schedule import NEAR_THE_BEST
+from tests.benchmarks import forecast
 from tests.benchmarks.ceiling import DIFFERENCE, OURS, PLAIN
 
 ROOT = Path(__file__).parent.parent
@@ -66,6 +69,9 @@ def test_the_finest_domain_with_signal_enough_is_taken():
     assert finest(parts, Budget(10, "1e-5")) == 0
     assert finest(parts, Budget("0.1", "1e-5")) == 1
     assert finest(parts[:1], Budget("0.001", "1e-5")) == 0
+    # the finest of three needs more
+    three = [part(2000, 60), *parts]
+    assert [finest(three, Budget(epsilon, "1e-5")) for epsilon in ("100", "3", "0.1")] == [0, 1, 2]
 
 
 def test_two_thresholds_without_noise_are_fair_and_one_is_not():
@@ -112,6 +118,26 @@ def test_the_page_has_the_limit_of_regression_without_noise():
         # ours is what the frontier measured
         target = Target("10", "1e-5", "none", False, 0.859, None, encoding)
         assert row[OURS]["mean"] == pytest.approx(target.best(committed("adult"))["accuracy"]["mean"], abs=1e-9)
+
+
+def test_detailed_and_main_rows_were_compared_on_us():
+    found = json.loads((ROOT / "docs/data/levels-us.json").read_text())
+    assert found["data"] == "us"
+    low, one = found["rows"]
+    assert low["better"] < -2 * low["error"]
+    assert abs(one["better"]) < 2 * one["error"]
+    # where each was better, Adult's files are taken by the same signals
+    assert low["signal"]["detailed"] < NEAR_THE_BEST <= one["signal"]["detailed"]
+
+
+def test_the_forecasts_constant_is_chosen_on_the_other_tables():
+    assert forecast.chosen() == LOST_AT_ONE
+    assert forecast.REPORTED not in forecast.OTHERS
+    # what the page says of Adult
+    rows = [one for one in forecast.losses("adult") if (one.encoding, one.delta) == ("generic", "1e-5")]
+    said = {one.epsilon: (one.lost, forecast.forecast(LOST_AT_ONE, one.signal)) for one in rows}
+    assert said["0.1"] == pytest.approx((0.15, 0.38), abs=0.005)
+    assert said["1"] == pytest.approx((0.02, 0.05), abs=0.005)
 
 
 def test_hardened_noise_reaches_the_same_targets():

@@ -14,6 +14,7 @@ from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.repaired import prepared
 from reference.repaired.classifier import RepairedClassifier
+from reference.repaired.interval import Limits
 from reference.repaired.released import load_repaired
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
@@ -159,12 +160,17 @@ def test_a_card_says_which_probe_its_number_is_of_and_when_noise_hides_it(run, f
     text, facts = said(multiplier=third["multiplier"])
     assert f"at the final thresholds (probe 3 of 4): a difference of {third['difference']:+.3f}" in text
     assert facts["measured_at_the_end"]
+    low, high = facts["difference_between"]
+    assert f"With 95% confidence the difference among the records fitted is {Limits(low, high)}." in text
+    assert low - 0.001 <= abs(third["difference"]) <= high + 0.001
     run(f"{FIT} --epsilon 0.001 --release release.json")
     document = json.loads((folder / "release.json").read_text())
     text, facts = said(probes=[{**one, "difference": -31.0} for one in document["probes"]])
     assert "the noise hides everything" in text
     assert "noise hides every difference" in text
     assert (facts["measured_difference"], facts["measured_with_noise"]) == (-1.0, 1.0)
+    assert facts["difference_between"] == [0, 1]
+    assert "How large the difference is at the final thresholds, no probe shows." in text
 
 
 def test_a_card_of_many_columns_names_the_first():

@@ -17,6 +17,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
+from reference.repaired.interval import CONFIDENCE, Limits, limits_of
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
@@ -79,6 +80,8 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         else min(1.0, math.hypot(measured.noise, model.noise_of_share)),
         "measured_in_probe": None if measured is None else [measured.place, measured.of],
         "measured_at_the_end": None if measured is None else measured.final,
+        "difference_between": None if measured is None else list(limits_of(model, release.domain.domain)),
+        "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
         "warnings": release.warnings,
     }
 
@@ -161,6 +164,7 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     return [
         f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
         _measured(facts),
+        _limits(facts),
         *(f"Beware: {warning}." for warning in facts["warnings"]),
         f"A prediction {use} the group itself.",
         other,
@@ -180,3 +184,11 @@ def _measured(facts: dict[str, Any]) -> str:
         f"Measured privately, {where}: a difference of {facts['measured_difference']:+.3f}, "
         f"where noise alone makes about {facts['measured_with_noise']:.3f}."
     )
+
+
+def _limits(facts: dict[str, Any]) -> str:
+    limits = Limits(*facts["difference_between"])
+    if not limits.known:
+        return "How large the difference is at the final thresholds, no probe shows."
+    but = ", but for groups that noise hides" if facts["groups_hidden"] else ""
+    return f"With {CONFIDENCE:.0%} confidence the difference among the records fitted is {limits}{but}."

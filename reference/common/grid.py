@@ -12,5 +12,7 @@ DATA_STEPS = 2**20
 
 def rounded_to_grid(x: FloatArray) -> FloatArray:
     """Return entries rounded towards zero to multiples of 1/:data:`DATA_STEPS`."""
-    rounded: FloatArray = np.trunc(x * DATA_STEPS) / DATA_STEPS
+    rounded: FloatArray = np.multiply(x, float(DATA_STEPS))
+    np.trunc(rounded, out=rounded)
+    rounded /= DATA_STEPS
     return rounded

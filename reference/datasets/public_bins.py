@@ -9,9 +9,10 @@ from reference.domain.file import DomainFile, load_domain_file
 
 FOLDER = Path(__file__).parent / "public"
 
-COARSE = "_coarse"
+ENDINGS = ("", "_main", "_coarse")
+"""Of file names, the finest bins first."""
 
-PUBLIC = tuple(sorted(path.stem for path in FOLDER.glob("*.json") if not path.stem.endswith(COARSE)))
+PUBLIC = tuple(sorted(path.stem for path in FOLDER.glob("*.json") if not path.stem.endswith(ENDINGS[1:])))
 """Data sets that have such files."""
 
 
@@ -25,5 +26,5 @@ def public_domains(name: str) -> tuple[DomainFile, ...]:
     """
     if name not in PUBLIC:
         raise ReadingError("data", name, "one of " + ", ".join(PUBLIC))
-    paths = (FOLDER / f"{name}.json", FOLDER / f"{name}{COARSE}.json")
+    paths = (FOLDER / f"{name}{ending}.json" for ending in ENDINGS)
     return tuple(load_domain_file(path) for path in paths if path.is_file())

@@ -93,8 +93,12 @@ def entry(values: Column, row: int) -> Any:
 
 
 def _looked_up(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
-    codes = (meaning.get(value, -1) if is_hashable(value) else -1 for value in values)
-    return np.fromiter(codes, np.int64, len(values))
+    try:
+        return np.fromiter(map(meaning.get, values, itertools.repeat(-1)), np.int64, len(values))
+    except TypeError:
+        # some value is not hashable
+        codes = (meaning.get(value, -1) if is_hashable(value) else -1 for value in values)
+        return np.fromiter(codes, np.int64, len(values))
 
 
 def masks_of(values: Column, keys: Sequence[Hashable]) -> list[BoolArray] | None:

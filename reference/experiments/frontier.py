@@ -35,7 +35,7 @@ from reference.experiments.watch import NOBODY, Watch, in_turn
 from reference.fairness.metrics import MEASURES, measures
 from reference.records import Records
 from reference.repaired import prepared, repaired_logistic, signal_of
-from reference.repaired.schedule import USABLE
+from reference.repaired.schedule import NEAR_THE_BEST, USABLE
 
 SPLITS = 50
 
@@ -123,10 +123,14 @@ class Part:
 
 
 def finest(trains: Sequence[Part], budget: Budget) -> int:
-    """Return the place of the finest domain with enough signal, else of the coarsest; by public numbers only."""
-    for place, train in enumerate(trains):
+    """Return the place of the finest domain with enough signal, else of the coarsest; by public numbers only.
+
+    The one before the coarsest needs a usable signal, one before that a signal that is near the best.
+    """
+    wanted = (NEAR_THE_BEST, USABLE, 0)[-len(trains) :]
+    for place, (train, least) in enumerate(zip(trains, wanted, strict=True)):
         records = train.by_group[True]
-        if signal_of(len(records), records.domain, budget) >= USABLE:
+        if signal_of(len(records), records.domain, budget) >= least:
             return place
     return len(trains) - 1
 

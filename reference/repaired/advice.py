@@ -46,7 +46,7 @@ from reference.repaired.sums import (
     label_sums_change,
 )
 
-LOST_AT_ONE = 1.7
+LOST_AT_ONE = 3.2
 """Share of the gain over the majority class that is lost at a signal of s, times 1 + s."""
 
 Outlook: TypeAlias = Literal["near the best", "usable", "poor", "not with this many records"]

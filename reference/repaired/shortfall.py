@@ -12,6 +12,7 @@ from reference.domain import Domain
 from reference.repaired import guessed
 from reference.repaired.cells import Cells, Curves, differences, errors, fair_thresholds, spread
 from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
+from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
 
 CHANCE = 0.01
@@ -24,12 +25,17 @@ class Shortfall(NamedTuple):
     Parameters
     ----------
     difference, noise : float
-        What all probes together say of the fitted records, and the standard deviation of its noise.
+        What all probes together say of the fitted records, and what its noise is taken to be.  It is a forecast:
+        probes elsewhere are carried to the final thresholds.
     slack : float
     limit : float or None
         Accuracy that the fit was ready to lose for the last unit of it; None where no price stopped it.
     refused : float or None
         What the last unit would have cost: infinite where nothing reaches the slack, None where it is not known.
+    limits : Limits
+        Between which the difference is, with at least 95 % confidence, whatever was forecast.
+    hidden : bool
+        Whether noise hides some groups, which then count nowhere.
     """
 
     difference: float
@@ -37,13 +43,19 @@ class Shortfall(NamedTuple):
     slack: float
     limit: float | None = None
     refused: float | None = None
+    limits: Limits = UNKNOWN
+    hidden: bool = False
 
     def __str__(self) -> str:
         """Return what to tell the user, in a line."""
-        said = (
-            f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
-            f"{self.difference:.2g} ± {self.noise:.1g} is left"
-        )
+        low, high = self.limits
+        said = f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
+        if self.limits.known:
+            but = ", but for groups that noise hides" if self.hidden else ""
+            about = min(max(self.difference, low), high)
+            said += f"{about:.2g} is left ({self.limits} with {CONFIDENCE:.0%} confidence{but})"
+        else:
+            said += f"{self.difference:.2g} is forecast, and no probe shows how much is left"
         if self.limit is None:
             return said
         if self.refused is None:
@@ -70,6 +82,11 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
     slack : float
         For which the model was made or tuned.
     """
+    found = _found(model, domain, slack)
+    return None if found is None else found._replace(limits=limits_of(model, domain))
+
+
+def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
     if model.cells is not None:
         return _of_cells(model.cells, model.expected_cells(domain), slack, guesses=model.group_weights is not None)
     if model.zbar is None:
@@ -95,7 +112,7 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
 
 def _of_cells(cells: Cells, expected: Curves, slack: float, *, guesses: bool) -> Shortfall | None:
     estimate, variance = differences(cells, expected)(cells.thresholds)
-    found = Shortfall(estimate, math.sqrt(variance), slack)
+    found = Shortfall(estimate, math.sqrt(variance), slack, hidden=not cells.seen.all())
     pairs = sum(math.comb(int(seen), 2) for seen in cells.seen.sum(axis=0))
     if not _beyond(found, pairs):
         return None

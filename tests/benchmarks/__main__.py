@@ -42,6 +42,7 @@ from reference.moments import Moments
 from reference.readings import Readings
 from reference.records import check_matrix
 from reference.sensitivity import ball_l1, declared_of
+from tests.benchmarks import repaired
 from tests.benchmarks.page import kept, slope, text_of, write
 
 RECORDS, DIMENSION, ROUNDS = 370_000, 14, 9
@@ -249,6 +250,7 @@ def main() -> None:
             "arrays": of_arrays(),
             "releases": of_releases(),
             "statements": of_statements(),
+            "repaired": repaired.measure() or kept()["repaired"],
             "files": of_files(Path(folder)),
             "workers": of_workers(Path(folder)),
             "imports": of_imports(),
