@@ -13,7 +13,14 @@ from scipy.special import betaincinv, gammaincinv, ndtri
 
 from audit.auditor.events import Event, Quantiser, Score, score_all
 from audit.auditor.events.bits import BitScore
-from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
+from audit.auditor.events.scores import (
+    AdditiveScore,
+    CoordinateScore,
+    IntervalScore,
+    LikelihoodRatioScore,
+    LogisticScore,
+)
+from audit.auditor.smoothing import Smoothed, smoothed_counts
 from audit.bounds import POWER, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray
 
@@ -40,6 +47,9 @@ ABLE = 1.4
 
 FEW_EXPECTED = 50.0
 """Below this many expected occurrences a normal approximation says too little."""
+
+RATIOS = (AdditiveScore, LikelihoodRatioScore, LogisticScore)
+"""Scores of all coordinates that estimate the log likelihood ratio."""
 
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
@@ -240,10 +250,14 @@ def candidates_of(
         candidates: list[Candidate] = []
         ordered = outputs.ordered(score)
         thresholds = _thresholds(*ordered)
+        # with one coordinate a learned ratio is high where its bins had luck, and common events are the best
+        is_ratio = left.shape[1] > 1 and isinstance(score, RATIOS)
+        sums = [np.append(0.0, np.cumsum(side)) for side in ordered] if is_ratio else []
         for at_least in (True, False):
             counts = [_counts(side, thresholds, at_least) for side in ordered]
             events = _Events([score], thresholds, at_least, quantiser)
-            candidates += _candidates(events, counts, outputs.rows, prospect)
+            smoothed = smoothed_counts(counts, sums, at_least=at_least) if is_ratio else None
+            candidates += _candidates(events, counts, outputs.rows, prospect, smoothed)
         return candidates
 
     judged = list(each(judge, len(listed)))
@@ -352,12 +366,25 @@ class _Events:
         return Event(score, threshold, self.at_least, likely, self.quantiser)
 
 
-def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospect: Prospect) -> list[Candidate]:
+def _candidates(
+    events: _Events,
+    counts: Sequence[FloatArray],
+    rows: int,
+    prospect: Prospect,
+    smoothed: Smoothed | None = None,
+) -> list[Candidate]:
     """Return the best common event and the best rarer one, for each side as the likely one."""
     found: list[Candidate] = []
-    for likely, pair in (("left", counts), ("right", counts[::-1])):
+    for likely, step in (("left", 1), ("right", -1)):
+        pair = counts[::step]
         promises = promised(pair[0], pair[1], rows, prospect)
         face_values = promised(pair[0], pair[1], rows, prospect, luck=0.0)
+        if smoothed is not None:
+            likely_count, unlikely_count = smoothed.counts[::step]
+            expected = promised(likely_count, unlikely_count, rows, prospect, luck=0.0)
+            # one fit for all thresholds: none is the luckiest of many
+            promises = np.where(smoothed.enough, np.maximum(promises, expected - smoothed.error), promises)
+            face_values = np.where(smoothed.enough, expected, face_values)
         hopes = promised(pair[0], pair[1], rows, prospect, luck=HOPE)
         contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
         common = pair[0] >= COMMON * rows

@@ -298,7 +298,14 @@ def compare_with(
     drawn = copies.draw(
         entropy, CopyRequest(calls, per_call, -(-more // COPIES)), PATIENCE if patience is None else patience
     )
-    note = check_copies(event, counts, [one.firsts for one in drawn])
+    marks = marks_of_process([one.firsts for one in drawn])
+    try:
+        firsts = _marked_as_here([one.firsts for one in drawn], marks, here, entropy) if len(marks) else None
+    except FAILURES:
+        return NOT_COMPARED
+    if firsts is None:
+        marks, firsts = marks[:0], [one.firsts for one in drawn]
+    note = check_copies(event, counts, firsts)
     if note is None and more and len(drawn) >= FEWEST_COPIES:
         rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
         try:
@@ -310,8 +317,56 @@ def compare_with(
         except FAILURES:
             # after the draws that certify: they stand
             return NOT_COMPARED
-        check_more(ours, [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)])
+        theirs = [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)]
+        check_more(
+            *(
+                [np.delete(side, marks[marks < MOST_COORDINATES], axis=1) for side in sides]
+                for sides in (ours, theirs)
+            )
+        )
     return note
+
+
+def marks_of_process(drawn: Sequence[Pair]) -> IntArray:
+    """Return the coordinates that mark a process: one value for all its outputs on both inputs, others elsewhere.
+
+    A process's number is one.  Within a process it says nothing about the input, so it is no noise that hides one,
+    kept or not.
+
+    Parameters
+    ----------
+    drawn : sequence of (left, right)
+        Outputs of each process.
+    """
+    if not drawn:
+        return np.empty(0, dtype=np.intp)
+    outputs = [np.concatenate(pair) for pair in drawn]
+    values = np.array([one[0] for one in outputs])
+    same = np.all([(one == one[0]).all(axis=0) for one in outputs], axis=0)
+    return np.flatnonzero(same & (values != values[0]).any(axis=0))
+
+
+def _marked_as_here(
+    drawn: Sequence[Pair], marks: IntArray, here: Callable[[], Subject], entropy: int
+) -> list[Pair] | None:
+    """Return outputs of other processes with this one's marks; None if these are no marks here.
+
+    What the bound says holds given the mark, so the others must have the same law but for it.
+    """
+    subject = here()
+    left, right = (
+        _call(subject, given, FEWEST_CALLS, (entropy, COPIES, side, 1))
+        for side, given in enumerate(subject.inputs())
+    )
+    if not all((side[:, marks] == left[0, marks]).all() for side in (left, right)):
+        return None
+    marked = []
+    for pair in drawn:
+        sides = pair[0].copy(), pair[1].copy()
+        for side in sides:
+            side[:, marks] = left[0, marks]
+        marked.append(sides)
+    return marked
 
 
 def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None:

@@ -103,6 +103,32 @@ class PartOfTheNoise(Honest):
         return data + self.shift[int(data)] + rng.laplace(size=(count, 1))
 
 
+class Marked(Honest):
+    """With the process's number before and behind."""
+
+    def sample(self, data, count, rng):
+        number = np.full((count, 1), float(os.getpid()))
+        return np.hstack([number, super().sample(data, count, rng), number])
+
+
+class MarkedKept(KeptByInstance):
+    def sample(self, data, count, rng):
+        return np.hstack([np.full((count, 1), float(os.getpid())), super().sample(data, count, rng)])
+
+
+class MarkedPool(Pool):
+    def sample(self, data, count, rng):
+        return np.hstack([np.full((count, 1), float(os.getpid())), super().sample(data, count, rng)])
+
+
+class MarkOfTheInput(Honest):
+    """Not a mark: noise that is drawn once hides which input it is."""
+
+    def sample(self, data, count, rng):
+        other = np.random.default_rng([os.getpid(), int(data)]).normal()
+        return np.hstack([np.full((count, 1), other), data + rng.laplace(size=(count, 1))])
+
+
 KEPT = [
     "KeptByInstance",
     "KeptByClass",
@@ -111,6 +137,9 @@ KEPT = [
     "KeptButForALittle",
     "Pool",
     "PartOfTheNoise",
+    "MarkedKept",
+    "MarkedPool",
+    "MarkOfTheInput",
 ]
 
 
@@ -122,11 +151,11 @@ def test_noise_that_is_kept_refutes_nothing_and_is_named(name, capsys, monkeypat
     error = capsys.readouterr().err
     assert "other processes" in error
     assert error.count("\n") == 1
-    if name.startswith("Kept"):
+    if name.startswith(("Kept", "MarkedKept", "MarkOf")):
         assert "kept (sticky, memoised)" in error
 
 
-@pytest.mark.parametrize("name", ["Honest", "NoNoise"])
+@pytest.mark.parametrize("name", ["Honest", "Marked", "NoNoise"])
 def test_what_keeps_nothing_is_refuted_all_the_same(name, capsys, tmp_path):
     out = tmp_path / "certificate.json"
     words = [f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates", "--out", str(out)]

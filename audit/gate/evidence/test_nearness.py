@@ -79,9 +79,9 @@ class Ring:
 
 
 def test_ring_of_noise_refutes_nothing_and_is_named(capsys, monkeypatch):
-    """Right where each of its noises is used once: it was certified to lose more than 1."""
+    """Right at 1 where each of its noises is used once: kept, it is certified to lose more than 0.7."""
     monkeypatch.setattr("audit.evidence.copies.PATIENCE", 300.0)
-    assert main([f"{HERE}:Ring", "--epsilon", "1", "--draws", "40000", "--seed", "1"]) == 2
+    assert main([f"{HERE}:Ring", "--epsilon", "0.7", "--draws", "40000", "--seed", "1"]) == 2
     error = capsys.readouterr().err
     assert "taken from a pool that is kept" in error
     assert error.count("\n") == 1
