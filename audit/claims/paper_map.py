@@ -57,7 +57,7 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     told = {name for items in ITEMS.values() for item in items for name in item.claims}
     for name, row in ledger.items():
         if name not in told:
-            yield Item("", row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+            yield Item("", row["statement"].rstrip("."), tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
 
 
 def _together(items: Sequence[Item]) -> Iterator[Item]:
