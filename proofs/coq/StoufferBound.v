@@ -1,7 +1,7 @@
 (** * The joint bound end to end: the rule of [StoufferRule.v] at every pair
 
-    The weights of a pair are the standard errors of the two shares, the second one times the ratio of the
-    pair.  Bounds on epsilon take the pair's own ratio, bounds on delta and tests of one hypothesis a fixed
+    The weights of a pair are the standard errors of the two shares, the second one times the ratio of the pair.
+    Bounds on epsilon take the pair's own ratio; bounds on delta and tests of one hypothesis take a fixed
     one. *)
 
 From Coq Require Import Reals Bool Lia Lra.
