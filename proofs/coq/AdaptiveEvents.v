@@ -1,8 +1,8 @@
 (** * Adaptive transcripts: every Borel set
 
-    The density of each number of a transcript depends on the numbers before it, and the law gives every box the
-    iterated integral of these densities. A bound for all tests on boxes then holds for every Borel set, and for
-    every measure with these masses. The integrals over boxes must exist. *)
+    The density of each number of a transcript depends on the numbers before it, and the law gives every
+    box the iterated integral of these densities. A bound for all tests on boxes then holds for every Borel
+    set, and for every measure with these masses. The integrals over boxes must exist. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

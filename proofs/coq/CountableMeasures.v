@@ -1,8 +1,8 @@
 (** * From an algebra of sets to the sigma-algebra that it generates
 
-    A measure gives every set of a sigma-algebra a mass, and the masses of countably many disjoint sets add up.
-    If two measures are (epsilon, delta)-close on an algebra, they are so on the sigma-algebra: each of its sets
-    differs from a set of the algebra by as little mass as wanted. *)
+    A measure gives every set of a sigma-algebra a mass, and the masses of countably many disjoint sets add
+    up. If two measures are (epsilon, delta)-close on an algebra, they are so on the sigma-algebra: each of
+    its sets differs from a set of the algebra by as little mass as wanted. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

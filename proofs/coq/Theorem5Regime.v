@@ -1,11 +1,11 @@
 (** * Theorem 5 where it holds
 
-    Write W(a, b)^2 for the largest a^2 |D_s|_2^2 + b^2 |D_n|_2^2. The statement holds if W(1, 1) <= Delta_2' and
-    W(epsilon_s, epsilon_n) <= Delta_2' (epsilon_s/d + epsilon_n (d - 1)/d).
+    Write W(a, b)^2 for the largest a^2 |D_s|_2^2 + b^2 |D_n|_2^2. The statement holds if W(1, 1) <=
+    Delta_2' and W(epsilon_s, epsilon_n) <= Delta_2' (epsilon_s/d + epsilon_n (d - 1)/d).
 
-    Theorem 2 turns a budget into the shift f(epsilon) = sqrt(2) (sqrt(L + epsilon) - sqrt(L)). It is concave
-    with f(0) = 0, so (f_s, f_n) is a nonnegative combination of (epsilon_s, epsilon_n) and (1, 1); W is convex.
-    For epsilon_s <= epsilon_n bounds on |D|_2 and |D_n|_2 alone give both conditions. *)
+    Theorem 2 turns a budget into the shift f(epsilon) = sqrt(2) (sqrt(L + epsilon) - sqrt(L)). It is
+    concave with f(0) = 0, so (f_s, f_n) is a nonnegative combination of (epsilon_s, epsilon_n) and (1, 1);
+    W is convex. For epsilon_s <= epsilon_n bounds on |D|_2 and |D_n|_2 alone give both conditions. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Normal Change Box BoxSensitivity Laplace Theorem3 Theorem3Exact.
