@@ -59,7 +59,7 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
         if name not in told:
             yield Item(
                 "",
-                SENTENCES.get(name, row["statement"]),
+                SENTENCES.get(name, row["statement"].rstrip(".")),
                 tuple(row["symbols"][:1]),
                 (name,),
                 PAGE_OF.get(name, ""),
