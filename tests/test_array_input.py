@@ -30,6 +30,7 @@ from reference.datasets.from_arrays import Arrays
 from reference.domain import Domain
 from reference.domain.attributes import Binned, Numeric, OneHot, Ordinal
 from reference.domain.declaration import one_column
+from reference.domain.markers import remedy
 from reference.domain.values import Coded, codes_of
 from reference.fairness import predict
 from reference.moments import Moments
@@ -226,10 +227,21 @@ def test_nulls_of_all_columns_are_in_one_message() -> None:
     x.loc[[3, 8000], "b"] = np.nan
     x.loc[7, "c"] = np.nan
     with pytest.raises(
-        NotANumberError, match="with `missing` what it counts as; missing values: b 2, c 1"
+        NotANumberError, match="what it counts as with `missing`; missing values: b 2, c 1"
     ) as caught:
         w_of(x)
     assert (caught.value.row, caught.value.column) == (3, "b")
+
+
+def test_a_missing_category_has_another_remedy_than_a_missing_number() -> None:
+    attributes = (Numeric("age", 0, 90), OneHot("job", ("a", "b")))
+    said = [remedy(attributes, *cell).partition("; ")[2] for cell in (("age", None), ("age", "NA"), ("age", "x"))]
+    assert said == [
+        *2 * ["fill it in, or declare what it counts as with `missing`"],
+        "correct it, or declare the column's categories",
+    ]
+    assert remedy(attributes, "job", "") == "; give it a text, and declare that as a category"
+    assert [remedy(attributes, *cell) for cell in (("job", "c"), ("age", 99.0), ("label", None))] == 3 * [""]
 
 
 @pytest.mark.parametrize("values", [np.arange(N) % 3, np.array(["a", "b", "c"])[np.arange(N) % 3]])

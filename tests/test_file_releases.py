@@ -246,6 +246,27 @@ def test_what_can_be_made_again_is_replaced(run: Run, files: Path) -> None:
     assert not any(is_kept(files / name) for name in listing(files) - {"domain.json"})
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ('{"epsilon": 1, "schema": "release_v3", "seeded": false}', True),
+        ('{"schema": "release_v3", "seeded": true}', False),
+        ('[{"releases": [{"schema": "release_v3", "seeded": true}, {"schema": "release_v3"}]}]', True),
+        ('{"schema": "release_ledger_v2", "id": "1"}\n{"half a li', True),
+        ('\ufeff\n {"attributes": [], "schema": "domain_v1"}', True),
+        # whoever wrote it by hand will mend it
+        ('{"schema": "domain_v1", "attributes": [,]}', True),
+        ("[" * 100_000, True),
+        ('{"schema": "certificate_v1", "domain": {"schema": "domain_v1"}}', False),
+        ('name,note\nAnn,"{""schema"": ""domain_v1""}"', False),
+        ("", False),
+    ],
+)
+def test_files_that_are_kept_are_told_by_their_start(tmp_path: Path, text: str, kept: bool) -> None:
+    (tmp_path / "file").write_text(text, encoding="utf-8")
+    assert is_kept(tmp_path / "file") is kept
+
+
 # --- Corners -------------------------------------------------------------------------------------------------
 
 

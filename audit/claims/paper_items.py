@@ -428,6 +428,25 @@ ITEMS: Mapping[str, tuple[Item, ...]] = {
 }
 """The items by table of the map."""
 
+SENTENCES = {
+    "T1.shift": "PFLR*: noise whose mean depends on the data",
+    "T5.regime.w": "Theorem 5 for epsilon_s <= epsilon_n, on the released w",
+    "T3.exact.w": "Theorem 3 at the exact sensitivity, on the released w",
+    "D3": "neighbours: one tuple added, removed or replaced",
+    "F2": "noise for degrees 1 to J, not for the constant",
+    "O5": "boundary covariance reduces to g",
+    "O4.adult": "on Adult, the fairness term reduces |g.w|",
+    "A.fix.resample": "drawing the noise again costs no privacy",
+    "A.norm": "features scaled by the data's own maximum",
+    "A.attr": "noise on w_s protects the attribute x_s",
+    "A.degree": "Algorithm 2 for any degree J",
+    "E.features": "Adult has 13 features",
+    "E.wins.us": "less risk difference than PFLR*, on US",
+    "E.wins.adult": "less risk difference than PFLR*, on Adult",
+    "A.corr.adult": "on Adult, more noise on x_s reduces discrimination",
+}
+"""What claims of the text say, in a few words."""
+
 PAGE_OF = {
     "A.noise": "noise_comparison",
     "A.norm": "objective_and_release",

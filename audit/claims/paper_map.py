@@ -9,7 +9,7 @@ from typing import Any
 
 from audit.claims import findings
 from audit.claims.ledger import committed
-from audit.claims.paper_items import ITEMS, PAGE_OF, Item
+from audit.claims.paper_items import ITEMS, PAGE_OF, SENTENCES, Item
 from audit.claims.places import ROOT, anchor, source_file
 from audit.proofs import pages
 
@@ -57,7 +57,13 @@ def _others(ledger: Mapping[str, Mapping[str, Any]]) -> Iterator[Item]:
     told = {name for items in ITEMS.values() for item in items for name in item.claims}
     for name, row in ledger.items():
         if name not in told:
-            yield Item("", row["statement"], tuple(row["symbols"][:1]), (name,), PAGE_OF.get(name, ""))
+            yield Item(
+                "",
+                SENTENCES.get(name, row["statement"].rstrip(".")),
+                tuple(row["symbols"][:1]),
+                (name,),
+                PAGE_OF.get(name, ""),
+            )
 
 
 def _together(items: Sequence[Item]) -> Iterator[Item]:
@@ -114,4 +120,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    filled = max(place for place, cell in enumerate(cells, start=1) if cell)
+    return "| " + " | ".join(cells[:filled]) + " |"

@@ -200,7 +200,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         return document
 
     def write(self, path: str | Path) -> None:
-        """Write the document, whole or not at all."""
+        """Write the document, whole or not at all; an existing file is replaced."""
         write_whole(path, json_text(self.to_json()))
 
     @classmethod

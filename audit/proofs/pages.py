@@ -22,9 +22,11 @@ FOLDER = PROJECT.parent
 
 NOT_PAGES = ("STATUS.md", "README.md")
 
-HEADING = re.compile(r"^## `([\w']+)`$", re.MULTILINE)
+HEADING = re.compile(r"^## `([\w']+)`\n(?:\nWith ((?:`[\w']+`,\s)*`[\w']+`)\.\n)?", re.MULTILINE)
+"""The heading of an entry, and the theorems that share it."""
+
 HEAD = re.compile(r"^\*(?:(?P<claims>[^;*]+); )?(?P<source>[^;*]+); (?P<fingerprint>`\w+`)\*$", re.MULTILINE)
-"""The line below the heading of an entry, or the last of its headings; without claims where it supports none."""
+"""The line below the names of an entry; without claims where it supports none."""
 
 PARAGRAPHS = ("Says", "Does not say")
 """The paragraphs of every entry.  *Checked* and *Owed* come before them if a theorem has its own preconditions,
@@ -36,7 +38,7 @@ LIMITS = "nothing here says that a program is differentially private"
 
 @dataclass(frozen=True)
 class TheoremEntry:
-    """A theorem on a page.  Theorems whose headings follow one another share an entry.
+    """A theorem on a page.  Some theorems share an entry.
 
     Parameters
     ----------
@@ -72,14 +74,10 @@ def _digits(parts: Sequence[str]) -> str:
 
 
 def _groups(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the names of each entry, and the text below the last of their headings."""
+    """Yield the names of each entry, and the text below them."""
     _, *parts = HEADING.split(text)
-    names: tuple[str, ...] = ()
-    for theorem, below in zip(parts[::2], parts[1::2], strict=True):
-        names = (*names, theorem)
-        if below.strip():
-            yield names, below
-            names = ()
+    for last, others, below in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        yield (*re.findall(r"[\w']+", others or ""), last), below
 
 
 def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
@@ -95,12 +93,12 @@ def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
 
 
 def places() -> dict[str, str]:
-    """Return where each theorem is told: its page, and the last heading of its entry, which has the text below."""
+    """Return where each theorem is told: its page, and the heading of its entry."""
     return {entry.theorem: f"{entry.page}#{entry.together[-1].lower()}" for entry in entries()}
 
 
 def head_of(theorems: Sequence[Carried], stored: dict[str, Any]) -> dict[str, str | None]:
-    """Return the fields of the line below the headings of an entry."""
+    """Return the fields of the line below the names of an entry."""
     claimed = ", ".join(dict.fromkeys(claim for row in theorems for claim in row.claims))
     each = [fingerprint(row.theorem, stored) for row in theorems]
     return {
@@ -111,7 +109,7 @@ def head_of(theorems: Sequence[Carried], stored: dict[str, Any]) -> dict[str, st
 
 
 def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> None:
-    """Rewrite the line below the headings of each entry from ``claims.json`` and the digests."""
+    """Rewrite the line below the names of each entry from ``claims.json`` and the digests."""
     carried = {row.theorem: row for row in rows if row.theorem in stored["theorems"]}
     for page in sorted({entry.page for entry in entries(folder)}):
         text = (folder / page).read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
 (** * Adaptive Gaussian noise: squared shifts add up
 
-    A sequence of releases, each number with Gaussian noise whose centre and scale may depend on all numbers
-    that were released before. If the squared shifts between two data sets add up to at most mu^2 on every
-    transcript, all together have the profile of one Gaussian release of shift mu. *)
+    A mechanism releases numbers one after the other, each with Gaussian noise. Its centre and scale may
+    depend on all numbers before it. If on every transcript the squared shifts between two data sets add up
+    to at most mu^2, then all releases together have the profile of one Gaussian release of shift mu. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,8 +1,8 @@
 (** * Adaptive transcripts: every Borel set
 
-    The law of a transcript is a measure whose mass of every box is the iterated integral of the densities,
-    each of which depends on the numbers before it. What holds for tests on boxes holds for every Borel set,
-    for any such measures. The integrals over boxes must exist. *)
+    The density of each number of a transcript depends on the numbers before it, and the law gives every
+    box the iterated integral of these densities. A bound for all tests on boxes then holds for every Borel
+    set, and for every measure with these masses. The integrals over boxes must exist. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,4 +1,7 @@
-(** * Adding or removing one record, on the unit box *)
+(** * Adding or removing one record, on the unit box
+
+    If neighbours differ by one record that is added or removed, every coefficient stays within a bound, and
+    one pair of data sets attains all bounds at once. The exact l1- and l2-sensitivities follow. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity.

@@ -1,6 +1,6 @@
 (** * The unit ball: exact l2-sensitivities
 
-    On the domain that the paper states the l2-sensitivity does not depend on d. *)
+    On the domain that the paper states we compute the l2-sensitivity exactly. It does not depend on d. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity Theorem5.

@@ -1,7 +1,7 @@
 (** * Adding or removing one record, on the unit ball
 
-    Without a fairness term and with |z - zbar| the data sets that attain the supremum have all records at the
-    point whose entries are equal. *)
+    Without a fairness term and with |z - zbar| we compute the exact sensitivities. Data sets attain them
+    whose records all lie at the point with equal entries. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity AddOne Theorem5 Ball CovarianceBall BallL1.

@@ -1,6 +1,7 @@
 (** * The l2-sensitivity on the paper's domain, for data sets of every size
 
-    Apart from [Certificates.v], which the published bounds need alone. *)
+    The limit of [Ball.v] as n grows, which certificates use. It has its own file because [Certificates.v]
+    needs the published bounds only. *)
 
 From Coq Require Import Reals List Lra Lia.
 From CFM Require Import Definitions Change Box Theorem5 Ball Certificates.

@@ -1,6 +1,8 @@
 (** * The auditor's bounds: exact binomial limits and their joint use
 
-    All probabilities are finite sums. *)
+    Clopper and Pearson's limits miss the true probability no more often than stated. A lower limit for one
+    input and an upper limit for the other together bound epsilon from below. All probabilities are finite
+    sums. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums.

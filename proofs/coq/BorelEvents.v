@@ -1,12 +1,9 @@
 (** * All events: from test functions on boxes to every Borel set
 
-    [indistinguishable] speaks about Riemann integrals over boxes. Here the outcomes of a release have a
-    law: a measure whose mass of every box is the product of the integrals of the densities over its sides.
-    When two product densities are (epsilon, delta)-indistinguishable, two such measures are (epsilon,
-    delta)-close on every Borel set.
-
-    Outcomes are lists of k numbers, one per entry of [l]. Borel sets are those of the sigma-algebra that
-    closed boxes generate. *)
+    [indistinguishable] speaks about Riemann integrals over boxes. Here the outcomes of a release, lists of k
+    numbers, have a law: a measure that gives every box the product of the integrals of the densities. If two
+    product densities are (epsilon, delta)-indistinguishable, two such measures are (epsilon, delta)-close on
+    every Borel set, that is on the sigma-algebra that closed boxes generate. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

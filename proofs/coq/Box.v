@@ -1,8 +1,8 @@
 (** * The unit box: how far each coefficient can move
 
-    For a vector q in the box let [box_bound] give every coefficient a number.  Every pair of neighbours stays
-    within it for some q, and for every q two neighbours attain all of its numbers at once.  So the supremum
-    of any increasing function of the changes is a supremum over q. *)
+    For each vector q in the box, [box_bound] gives every coefficient a number. Every pair of neighbours stays
+    within these numbers for some q, and for every q some pair attains all of them at once. So the supremum of
+    any increasing function of the changes is a supremum over q. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change.

@@ -1,10 +1,9 @@
-(** * Countably many boxes that cover a box are together at least as heavy
+(** * If countably many boxes cover a box, they weigh at least as much
 
-    The mass of a box is the product of the integrals of continuous densities over its sides.  One coordinate
-    after the other: on a closed interval,
-    sums of weights of open intervals that come near to a bound at every
-    point come near to it at all points at once (Heine and Borel), so integrals over the interval may be
-    compared.  No compactness in many dimensions is needed. *)
+    The mass of a box is the product of the integrals of continuous densities over its sides. We take one
+    coordinate after the other. On a closed interval, sums of weights of open intervals that come near a bound
+    at each point come near it at all points at once (Heine and Borel), so their integrals compare. The proof
+    needs no compactness in many dimensions. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

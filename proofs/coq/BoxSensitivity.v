@@ -1,4 +1,7 @@
-(** * Exact sensitivities on the unit box, and the four published bounds there *)
+(** * Exact sensitivities on the unit box, and the four published bounds there
+
+    We compute the l1- and l2-sensitivity in every reading of [Definitions.v], and show that the bounds of
+    Lemmas 1 to 4 hold on the box, hence on the unit ball. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box.

@@ -1,8 +1,8 @@
 (** * Privacy of a release from its scales, for both adjacencies
 
-    What the certificate of a release uses. A certificate names numbers: the scales that were used, as the
-    exact rationals that the floats are, and the stated epsilon and delta. The theorems here say which
-    comparisons of these numbers are enough. Sensitivities are suprema over data sets of every size. *)
+    A certificate of a release names numbers: the scales that were used, as the exact rationals that the
+    floats are, and the stated epsilon and delta. The theorems here say which comparisons of these numbers
+    prove the statement. Sensitivities are suprema over data sets of every size. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat QArith Qreals Lra Lia.

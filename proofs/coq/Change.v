@@ -1,6 +1,7 @@
 (** * How one record changes the coefficients
 
-    Both averages of z are recomputed, so that the terms of all other records move as well (the drift). *)
+    When one record is replaced the average of z changes, so the terms of all other records move as well: the
+    drift. This file writes the change of every coefficient as a formula. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums.

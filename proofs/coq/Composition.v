@@ -1,4 +1,7 @@
-(** * Post-processing and composition *)
+(** * Post-processing and composition
+
+    What you compute from a release loses no privacy. Of two releases with independent noise the epsilons and
+    the deltas add up. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra.

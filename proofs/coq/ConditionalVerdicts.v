@@ -1,10 +1,11 @@
 (** * Verdicts by the conditional bound: rare events, delta = 0
 
-    Given the total of the two counts, the law of the likely one depends on the chances p and q through
-    their odds ratio alone. The counts j and k contradict epsilon when for some p0 and omega the chance of
-    at most j at p0 is at most alpha / 1000; given the total, that of at least j is at most 999 alpha / 1000
-    at every odds ratio up to omega; and exp(epsilon) is at most p0 + omega (1 - p0). A private mechanism is
-    contradicted with probability at most alpha. Whole numbers decide it, as in [Verdicts.v]. *)
+    Given the total of the two counts, the law of the likely one depends on the chances p and q only
+    through their odds ratio. The counts j and k contradict epsilon if for some p0 and omega three things
+    hold: the chance of at most j at p0 is at most alpha / 1000; given the total, that of at least j is at
+    most 999 alpha / 1000 at every odds ratio up to omega; and exp(epsilon) is at most p0 + omega (1 - p0).
+    A private mechanism is contradicted with probability at most alpha. Whole numbers decide it, as in
+    [Verdicts.v]. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith Lia Lra.

@@ -1,8 +1,8 @@
 (** * Countable outcomes: events, privacy, and composition
 
-    What hardened noise releases are whole numbers. Then no density and no integral is needed: a law gives
-    each outcome its mass, and the probability of an event, whatever set it is, is the least upper bound of
-    the finite sums of masses inside it. *)
+    Hardened noise releases whole numbers, so we need no densities and no integrals. A law gives each outcome
+    its mass, and any set of outcomes is an event: its probability is the least upper bound of the finite sums
+    of masses inside it. *)
 
 From Coq Require Import Reals List Bool PeanoNat ZArith Lia Lra.
 From CFM Require Import Definitions Sums.

@@ -1,8 +1,8 @@
-(** * Measures, and what holds on an algebra of sets holds on the sigma-algebra that it generates
+(** * From an algebra of sets to the sigma-algebra that it generates
 
     A measure gives every set of a sigma-algebra a mass, and the masses of countably many disjoint sets add
-    up. Two measures that are (epsilon, delta)-close on an algebra are so on the sigma-algebra: every set of
-    it is up to any small mass a set of the algebra. *)
+    up. If two measures are (epsilon, delta)-close on an algebra, they are so on the sigma-algebra: each of
+    its sets differs from a set of the algebra by as little mass as wanted. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,6 +1,6 @@
 (** * Steps and claims that fail
 
-    Small data sets, given in full, on which a step of a proof or a claim of the paper is false. *)
+    Small data sets, written out in full, on which a step of a proof or a claim of the paper is false. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity.

@@ -1,6 +1,6 @@
 (** * The unit ball with a signed covariance: the exact l2-sensitivity
 
-    (1 + e)^2 + e^2 with e = alpha_1 (n-1)/n, for every d >= 2. *)
+    Its square is (1 + e)^2 + e^2 with e = alpha_1 (n-1)/n, for every d >= 2. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity Theorem5 Ball.

@@ -1,6 +1,7 @@
 (** * The signed covariance on the paper's domain, for data sets of every size
 
-    Apart from [Certificates.v], because the theorem that it uses takes longest to compile. *)
+    The limit of [CovarianceBall.v] as n grows, which certificates use. It has its own file because the
+    theorem that it uses takes longest to compile. *)
 
 From Coq Require Import Reals List Lra Lia.
 From CFM Require Import Definitions Change Box CovarianceBall.

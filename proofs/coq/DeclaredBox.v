@@ -1,7 +1,7 @@
 (** * Boxes with a bound for each column: exact sensitivities
 
-    Column e holds numbers from 0 to [bound e]. Divided by its bounds a record lies in the unit box, and the
-    coefficients change with the bounds: so the changes of the unit box, times the bounds, are attained. *)
+    Column e holds numbers from 0 to [bound e]. A record divided by its bounds lies in the unit box, and the
+    coefficients scale with the bounds. So the largest changes are those of the unit box times the bounds. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity.

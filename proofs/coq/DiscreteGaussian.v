@@ -1,9 +1,8 @@
 (** * Hardened noise: discrete Gaussian noise, compared with rounded Gaussian noise
 
-    The rounded normal variable gives a whole number j the integral of the density over [j - 1/2, j + 1/2].
-    Its mass and that of the discrete Gaussian are within a small factor, from above everywhere and from
-      below
-    on [- T s, T s]. Rounded noise has the profile of the continuous one, and few outcomes beyond. *)
+    Rounding a normal variable gives the whole number j the integral of the density over [j - 1/2, j + 1/2].
+    This mass and that of the discrete Gaussian differ by a small factor, from above everywhere and from below
+    on [- T s, T s]. Rounded noise has the profile of continuous noise, and few outcomes beyond T s. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith Lia Lra.

@@ -1,4 +1,8 @@
-(** * Iterated integrals against product densities *)
+(** * Iterated integrals against product densities
+
+    The expectation of a test under a product density is an integral over one coordinate after the other. This
+    file shows that it is monotone and linear, and bounds the ratio of two expectations by that of the
+    densities. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.

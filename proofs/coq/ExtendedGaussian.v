@@ -1,4 +1,7 @@
-(** * Theorem 2, the extended Gaussian mechanism, and Theorem 4, the relaxed functional mechanism *)
+(** * Theorem 2, the extended Gaussian mechanism, and Theorem 4, the relaxed functional mechanism
+
+    Both hold for every epsilon > 0 and every delta up to sqrt(2/pi). The last step of Theorem 4's proof needs
+    Delta_2 <= 1, which the published bounds exceed. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra Lia.

@@ -1,8 +1,8 @@
 (** * Scales that follow what was released before
 
-    A probe of the repaired mechanism changes by max(c, 1 - c), where c is the released share of the group,
-    and its noise follows c. The share comes from the first number that is released. So the scale of every
-    later number is a function of the first one; each probe's prediction depends on all numbers before it. *)
+    A probe of the repaired mechanism changes by max(c, 1 - c), where c is the share of the group that the
+    first release gives, and its noise follows c. So every later scale is a function of the first released
+    number, while each probe's prediction depends on all numbers before it. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Normal Gaussian ExtendedGaussian Adaptive RepairedLemmas.

@@ -1,7 +1,7 @@
 (** * Gaussian noise with one scale per coordinate
 
-    By induction on the coordinates: after each of them the best test is bounded by the profile of one shift,
-    and the squares of the shifts add up.  No rotation of the space is needed. *)
+    The profile of one shift bounds every test, and the squares of the shifts add up. The proof takes one
+    coordinate after the other and needs no rotation of the space. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.

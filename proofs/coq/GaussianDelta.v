@@ -1,9 +1,9 @@
 (** * Whether Gaussian noise of a given shift has a given delta, by rational arithmetic
 
-    [profile_at_most] decides that the profile of a shift is at most delta: from the ends of [ProfileEnds.v],
-    or, in the far tail, where these need many terms, from the series of [MillsRatio.v]. Where noise is
-    discrete on a grid, [grid_delta_at_most] adds what the grid costs. A wrong argument makes an answer false,
-    never true. *)
+    [profile_at_most] decides whether the profile of a shift is at most delta: from the ends of
+    [ProfileEnds.v], or, far in the tail where these need many terms, from the series of [MillsRatio.v].
+    For discrete noise [grid_delta_at_most] adds what the grid costs. A wrong argument makes an answer
+    false, never true. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals Bool PeanoNat ZArith QArith Qreals Lia Lra.

@@ -1,7 +1,7 @@
 (** * The profile of Gaussian noise is exact
 
-    [Gaussian.v] bounds every test by the profile of nu. The tests of [SoftHalfSpace.v] come as near to it
-    as wanted, in every dimension, when their deviation s tends to 0. *)
+    [Gaussian.v] bounds every test by the profile of nu. Here the tests of [SoftHalfSpace.v] come as near to
+    that bound as wanted, in every dimension, as their deviation s tends to 0. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.

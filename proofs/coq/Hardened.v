@@ -1,8 +1,8 @@
 (** * Hardened noise: discrete Laplace noise on exact coefficients, rounded and clamped to a public grid
 
-    As [reference/noise/hardened.py] releases it: each exact coefficient is rounded to the nearest step,
-    clamped, and discrete noise of its own scale, counted in steps, is added. What is done with the whole
-    numbers afterwards, such as the cast to 64 bits, is any function of them. *)
+    [reference/noise/hardened.py] rounds each exact coefficient to the nearest step, clamps it, and adds
+    discrete noise of its own scale, counted in steps. We bound the loss of these whole numbers. Whatever is
+    done with them afterwards, such as the cast to 64 bits, is any function of them. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith Lia Lra.

@@ -1,9 +1,9 @@
 (** * Privacy of a hardened release from its scales, for every event
 
-    What the certificate of a hardened release uses, as [Certificates.v] is for noise with a density. Scales
-    are compared in the units of the coefficients; on the grid they are [grid_steps] times as large. Rounding
-    the coefficients costs Laplace noise the slack of [Hardened.v]. Gaussian noise pays for rounding, and for
-    being discrete, out of what the paper's sigma leaves over, which is more than a third of delta. *)
+    What [Certificates.v] does for noise with a density, for hardened noise. Scales are compared in the
+    units of the coefficients; on the grid they are [grid_steps] times as large. Laplace noise pays for
+    rounding with the slack of [Hardened.v]. Gaussian noise pays for rounding, and for being discrete, out
+    of what the paper's sigma leaves over, which is more than a third of delta. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

@@ -1,9 +1,8 @@
 (** * Hardened noise: discrete Gaussian noise keeps the continuous profile, but for a small gap
 
-    Discrete noise is close to rounded noise, coordinate by coordinate, hence all together;
-      rounded noise has
-    the profile of the continuous one, by the induction of [Gaussian.v] with a sum over whole numbers in the
-    place of each integral. *)
+    Discrete noise is close to rounded noise in each coordinate, hence in all together. Rounded noise has the
+    profile of continuous noise: the induction of [Gaussian.v], with a sum over whole numbers in the place of
+    each integral. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith Lia Lra.

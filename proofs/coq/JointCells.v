@@ -1,8 +1,8 @@
 (** * The cells of the joint bound
 
-    [audit.bounds.joint] goes through the pairs in cells and judges each cell at its worst corner.  A cell is
-    an interval of q and a strip of pairs p = ratio q + delta.  In real arithmetic every pair of a cell is
-    rejected when the cell is; so a bound below which cells cover all pairs is one of [StoufferBound.v]. *)
+    [audit.bounds.joint] goes through the pairs in cells, each an interval of q and a strip of pairs p =
+    ratio q + delta. If a cell's worst corner is rejected, so is every pair in it, in real arithmetic. So
+    if rejected cells cover all pairs below a bound, it is one of [StoufferBound.v]. *)
 
 From Coq Require Import Reals Bool Lia Lra.
 From CFM Require Import Definitions Sums BinomialLaw JointBound GaussianExact.

@@ -1,4 +1,7 @@
-(** * Laplace noise with one scale per coordinate *)
+(** * Laplace noise with one scale per coordinate
+
+    Theorem 1 with a scale for each coordinate: the loss is at most the sum of the changes divided by their
+    scales, and far outputs attain it. So the accounting is exact. *)
 
 From Coq Require Import Reals List Bool Lra.
 From Coquelicot Require Import Coquelicot.

@@ -1,9 +1,9 @@
 (** * The laws of Laplace and Gaussian noise
 
-    Both densities have total mass 1, so the noisy coefficients have exactly one law, and what is proved of
-    all measures with these densities is a statement about it. Countable choice is a premise that cannot be
-    left out: a law makes the real numbers more than a countable union of countable sets, which set theory
-    without choice does not prove. *)
+    Both densities have total mass 1, so the noisy coefficients have exactly one law, and what we prove of all
+    measures with these densities is a statement about it. Countable choice is a premise that cannot be left
+    out: a law makes the real numbers more than a countable union of countable sets, which set theory without
+    choice does not prove. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,8 +1,8 @@
 (** * The measure that has given densities
 
     Continuous densities of total mass 1, one per coordinate, have exactly one law: a countably additive
-    measure on the Borel sets that gives every box the product of the integrals over its sides. So what is
-    proved of any such measure is proved of the distribution of the noise. *)
+    measure on the Borel sets that gives every box the product of the integrals over its sides. So what we
+    prove of any such measure we prove of the distribution of the noise. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,7 +1,7 @@
 (** * The normal distribution function, normal scores and the law of a weighted sum
 
-    A normal score is the inverse of the distribution function, cut to an interval.  The weighted sum of two
-    independent normal variables is normal: one variable is integrated out, the other one's probability stands
+    A normal score is the inverse of the distribution function, cut to an interval. The weighted sum of two
+    independent normal variables is normal: we integrate over one variable, with the other one's probability
     under the integral. *)
 
 From Coquelicot Require Import Coquelicot.

@@ -1,11 +1,11 @@
 (** * From masses of cells to a measure: Caratheodory's construction
 
-    Cells are sets with a mass; later they are boxes.  The outer mass of a set is the greatest lower bound of
-    the total masses of its countable covers by cells.  A set splits when it cuts the outer mass of every set
-    in two.  Such sets form a sigma-algebra, on which the outer mass is countably additive.
+    Cells are sets with a mass; later they are boxes. The outer mass of a set is the greatest lower bound
+    of the total masses of its countable covers by cells. A set splits if it cuts the outer mass of every
+    set in two. Such sets form a sigma-algebra, on which the outer mass is countably additive.
 
-    Covers are picked for countably many sets at once: this is the only use of countable choice, which Coq
-    does not prove and which is a premise wherever it is used. *)
+    The proof picks covers for countably many sets at once. Only here do we use countable choice, which Coq
+    does not prove; it is a premise wherever it is used. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,7 +1,7 @@
 (** * The paper's theorems about noise, as sentences about its law
 
-    What a theorem says of tests on boxes, it says of the one law of the noise and of every Borel set. The
-    premise of all is countable choice. The accounting is exact: what is enough is needed, too. *)
+    What a theorem says of tests on boxes, it says of the one law of the noise and of every Borel set, given
+    countable choice. The accounting is exact: what is enough is also needed. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Expectation Laplace Theorem3 Normal Gaussian ExtendedGaussian

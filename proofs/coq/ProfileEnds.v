@@ -1,10 +1,9 @@
 (** * The Gaussian profile by whole numbers
 
-    With S t the sum of t^(2k+1) / (1 3 5 ... (2k+1)), the profile of a shift nu is
-    (1 - exp epsilon) / 2 + (S b - S a) / (exp (a^2 / 2) sqrt (2 pi)), where a and b are epsilon / nu - nu / 2
-    and epsilon / nu + nu / 2. Both exp and S are sums of positive terms: each is the one before it times z
-    over m, and m grows by a fixed step. All sums are computed from whole numbers, each end rounded to its
-    side. *)
+    With S t the sum of t^(2k+1) / (1 3 5 ... (2k+1)), the profile of a shift nu is (1 - exp epsilon) / 2 +
+    (S b - S a) / (exp (a^2 / 2) sqrt (2 pi)), where a and b are epsilon / nu - nu / 2 and epsilon / nu +
+    nu / 2. Both exp and S are sums of positive terms: each is the one before it times z / m, where m grows
+    by a fixed step. We compute all sums from whole numbers and round each end to its side. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

@@ -1,7 +1,7 @@
 (** * Exact sensitivities on the box, as functions of rational numbers
 
-    The numbers that Python computes, by functions that Coq runs: [box_l1_sensitivity] and
-    [box_l2_sensitivity] with rational weights, and the same for boxes with a bound for each column. *)
+    Coq computes here the numbers that Python computes: [box_l1_sensitivity] and [box_l2_sensitivity] with
+    rational weights, and the same for boxes with a bound for each column. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

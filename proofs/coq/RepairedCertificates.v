@@ -1,9 +1,9 @@
 (** * Certificates of the repaired mechanism: releases one after the other
 
     A certificate lists releases: how many numbers each has, and what it may lose at most, whatever was
-    released before. The centre and the scale of a number may depend on all numbers before it: a probe's scale
-    follows the released share of the group. What all lose together is added up and compared by rational
-    arithmetic. *)
+    released before. The centre and the scale of a number may depend on all numbers before it: a probe's
+    scale follows the released share of the group. Rational arithmetic adds up what all lose and compares
+    it. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

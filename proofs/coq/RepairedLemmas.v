@@ -1,7 +1,7 @@
-(** * Lemmas 1 to 4 of the repaired mechanism: by how much one record changes each sum that it releases
+(** * Lemmas 1 to 4 of the repaired mechanism: how far one record changes each sum that it releases
 
-    Neighbours differ in one record. What a sum depends on besides the records, weights, cells, predictions
-    and the centre c, was released before: any value of it will do. *)
+    Neighbours differ in one record. Weights, cells, predictions and the centre c were released before, so the
+    lemmas hold for any value of them. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lra Lia.
 From CFM Require Import Definitions Sums Taylor.

@@ -1,8 +1,8 @@
 (** * Certificates of the repaired mechanism with hardened noise: whole numbers, every event
 
-    As in [RepairedCertificates.v], but noise is discrete, on the steps of a grid. A number's scale may depend
-    on all numbers before it; what discrete Gaussian noise costs on the grid follows from the least scale that
-    it may have. *)
+    As in [RepairedCertificates.v], but with discrete noise on the steps of a grid. A number's scale may
+    depend on all numbers before it; the least scale that it may have decides what discrete Gaussian noise
+    costs on the grid. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

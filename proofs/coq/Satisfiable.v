@@ -1,7 +1,7 @@
 (** * The premises of some theorems can be met
 
-    Where a theorem of [Statements.v] asks for more than signs and neighbours, a lemma here meets its
-    premises: such a theorem says something. *)
+    A theorem whose premises nothing meets would say nothing. Where a theorem of [Statements.v] asks for more
+    than signs and neighbours, a lemma here meets its premises. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith Lra Lia.

@@ -1,8 +1,8 @@
 (** * The reading [separate]: exact sensitivities
 
-    The covariance vector is released beside the coefficients of plain logistic regression.  On the box every
-    entry of it moves by at most (n-1)/n, whatever the other coefficients do; one pair of data sets attains
-    all bounds. *)
+    The covariance vector is released beside the coefficients of plain logistic regression. On the box each
+    of its entries moves by at most (n-1)/n, whatever the other coefficients do, and one pair of data sets
+    attains all bounds. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity Theorem5 Ball CovarianceBall.

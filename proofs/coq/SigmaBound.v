@@ -1,9 +1,9 @@
 (** * Sigma of the extended Gaussian mechanism, bounded from above by rational arithmetic
 
-    The paper's sigma has two square roots, a logarithm and pi. [sigma_suffices] compares a given sigma with
-    it by integer arithmetic only, which Coq's kernel computes; [sigma_suffices_correct] says that the
-    comparison is right. The caller gives upper bounds of the logarithm and of the square roots; nothing about
-    them is believed. A wrong bound makes the comparison fail, never succeed. Numbers are
+    The paper's sigma has two square roots, a logarithm and pi. [sigma_suffices] compares a given sigma
+    with it by integer arithmetic only, which Coq's kernel computes, and [sigma_suffices_correct] says that
+    the comparison is right. The caller gives upper bounds of the logarithm and of the square roots; we
+    believe nothing about them. A wrong bound makes the comparison fail, never succeed. Numbers are
     rationals: [Q2R (a # b)] is a / b. *)
 
 From Coquelicot Require Import Coquelicot.

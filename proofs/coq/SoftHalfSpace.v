@@ -1,9 +1,8 @@
 (** * A test near the best event for Gaussian noise
 
-    The best event is the half-space {loss >= epsilon}. Its indicator is not continuous; so the test here
-    is the probability that a linear function of the noise plus normal noise of deviation s exceeds a
-    number. Its expectation is again a normal tail, coordinate by coordinate, up to what a large box
-    leaves out. *)
+    The best event is the half-space {loss >= epsilon}, whose indicator is not continuous. So we test with the
+    probability that a linear function of the noise plus normal noise of deviation s exceeds a number. Its
+    expectation is again a normal tail, coordinate by coordinate, up to what a large box leaves out. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.

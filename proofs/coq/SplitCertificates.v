@@ -1,7 +1,8 @@
 (** * Releases with two budgets, for both adjacencies
 
-    Theorem 3 at the exact sensitivity of the box for epsilon_s <= epsilon_n, and Theorem 5 where the larger
-    budget is not too large.  Sensitivities are suprema over data sets of every size. *)
+    Certificates may state Theorem 3 at the exact sensitivity of the box for epsilon_s <= epsilon_n, and
+    Theorem 5 where the larger budget is not too large. Sensitivities are suprema over data sets of every
+    size. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lra Lia.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity AddOne Laplace Theorem3 Theorem3Exact.

@@ -1,8 +1,8 @@
 (** * The joint bound end to end: the rule of [StoufferRule.v] at every pair
 
     The weights of a pair are the standard errors of the two shares, the second one times the ratio of the
-    pair.  Bounds on epsilon take the pair's own ratio, bounds on delta and tests of one hypothesis a fixed
-    one. *)
+    pair. Bounds on epsilon take the pair's own ratio; bounds on delta and tests of one hypothesis take a
+    fixed one. *)
 
 From Coq Require Import Reals Bool Lia Lra.
 From CFM Require Import Definitions Sums BinomialLaw JointBound GaussianExact NormalScore StoufferRule.

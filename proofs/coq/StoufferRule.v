@@ -1,8 +1,8 @@
 (** * The rule of the auditor's joint bound is a valid one
 
-    [audit.bounds.joint] rejects a pair of probabilities when one count alone does so, at a small share of the
-    significance, or when the weighted sum of the normal scores of both p-values is at most a threshold.  This
-    is a rule in the sense of [JointBound.v], for any weights that do not depend on the counts. *)
+    [audit.bounds.joint] rejects a pair of probabilities if one count alone does so, at a small share of
+    the significance, or if the weighted sum of the normal scores of both p-values is at most a threshold.
+    This is a rule in the sense of [JointBound.v], for any weights that do not depend on the counts. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals Bool Lia Lra.

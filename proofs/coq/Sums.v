@@ -1,4 +1,6 @@
-(** * Sums over lists *)
+(** * Sums over lists
+
+    Algebra and bounds of finite sums, and sums over the coordinates and monomials of [Definitions.v]. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions.

@@ -1,9 +1,9 @@
 (** * Tails of a sequence whose next term is at most known times the last, by sums of whole numbers
 
     The terms [b k] are not negative, vanish beyond [hi], and from [lo] on satisfy b (k+1) den k <= b k num
-    k, with num falling and den growing. The share of the terms from [j] on in all of them is bounded from
-    above: terms from [j] on are added in units of [b j], rounded up, and what follows as a geometric sum;
-    terms below are rounded down. Coq's kernel computes the sums. *)
+    k, with num falling and den growing. We bound from above the share of the terms from [j] on: these are
+    added in units of [b j], rounded up, with a geometric sum for what follows, and terms below are rounded
+    down. Coq's kernel computes the sums. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith Lia Lra.

@@ -1,7 +1,7 @@
 (** * Which test functions there are
 
-    [indistinguishable] speaks about test functions whose iterated integrals exist.  Indicators of finite
-    unions of boxes are among them, for all continuous densities, so that the definition is not empty. *)
+    [indistinguishable] speaks about test functions whose iterated integrals exist. For all continuous
+    densities the indicators of finite unions of boxes are among them, so the definition is not empty. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool Lra.

@@ -1,8 +1,8 @@
 (** * From laws to tests: what Borel sets obey, Lipschitz tests obey
 
-    Two laws that are (epsilon, delta)-close on every Borel set are so for every test with values in [0, 1]
-    that moves slowly: it is nearly a step function, and of the steps the best set decides. So the exact
-    profile of Gaussian noise is needed, not only enough, for its laws. *)
+    If two laws are (epsilon, delta)-close on every Borel set, they are so for every Lipschitz test with
+    values in [0, 1]: it is nearly a step function, and the best set of its steps decides. So laws of
+    Gaussian noise need its exact profile, for which it is also enough. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,8 +1,8 @@
 (** * Theorem 3 with the exact sensitivity of the box
 
-    For d >= 2 its statement is then true if and only if epsilon_s <= epsilon_n; [Theorem3.v] has one
-    direction. The weighted change is linear in the budgets. At equal budgets it is at most Delta_1, and
-    the change on Phi_n alone is at most Delta_1 (d - 1)/d; all smaller ratios lie between these. *)
+    For d >= 2 its statement is true if and only if epsilon_s <= epsilon_n; [Theorem3.v] has one direction.
+    The weighted change is linear in the budgets. At equal budgets it is at most Delta_1, and the change on
+    Phi_n alone is at most Delta_1 (d - 1)/d; all smaller ratios lie between these. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Change Box BoxSensitivity Laplace Theorem3.

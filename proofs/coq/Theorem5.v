@@ -1,7 +1,7 @@
 (** * Theorem 5: ADFC
 
-    Its proof bounds the change on Phi_s by Delta_2'/d, which two data sets in the unit ball exceed; so do two
-    data sets of 1000 records with its conclusion. *)
+    The paper's proof bounds the change on Phi_s by Delta_2'/d. Two data sets in the unit ball exceed this
+    bound, and two data sets of 1000 records refute the theorem's conclusion. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

@@ -1,6 +1,6 @@
 (** * Theorem 5 outside its regime
 
-    When two data sets exceed W(epsilon_s, epsilon_n) <= Delta_2' epsilon, with the stated epsilon, the
+    If two data sets exceed W(epsilon_s, epsilon_n) <= Delta_2' epsilon, with the stated epsilon, the
     statement is false for all small enough delta_s = delta_n = delta. With L = ln (sqrt(2/pi)/delta) the
     shifts of the two parts are about epsilon_s / sqrt(2 L) and epsilon_n / sqrt(2 L). So the total shift
     is above lambda epsilon / sqrt(2 L) for some lambda > 1, and the exact delta is about exp(- L /

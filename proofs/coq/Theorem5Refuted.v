@@ -1,7 +1,7 @@
 (** * Theorem 5 at deltas that a user would set
 
     Where the lower end of the profile exceeds the delta that Theorem 5 states, the theorem is false at these
-    budgets: a computation, by whole numbers. *)
+    budgets. Whole numbers decide it. *)
 
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.
 From CFM Require Import Definitions Sums Analysis Normal Change Box BoxSensitivity Laplace Gaussian

@@ -4,9 +4,8 @@
     Delta_2' and W(epsilon_s, epsilon_n) <= Delta_2' (epsilon_s/d + epsilon_n (d - 1)/d).
 
     Theorem 2 turns a budget into the shift f(epsilon) = sqrt(2) (sqrt(L + epsilon) - sqrt(L)). It is
-    concave with f(0) = 0, so (f_s, f_n) is a nonnegative combination of (epsilon_s, epsilon_n) and (1,
-    1); W is convex. For epsilon_s <= epsilon_n both conditions follow from bounds on |D|_2 and |D_n|_2
-    alone. *)
+    concave with f(0) = 0, so (f_s, f_n) is a nonnegative combination of (epsilon_s, epsilon_n) and (1, 1);
+    W is convex. For epsilon_s <= epsilon_n bounds on |D|_2 and |D_n|_2 alone give both conditions. *)
 
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.
 From CFM Require Import Definitions Sums Normal Change Box BoxSensitivity Laplace Theorem3 Theorem3Exact.

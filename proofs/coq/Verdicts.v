@@ -1,10 +1,10 @@
 (** * Verdicts: the auditor's refutation from two counts, by integer arithmetic
 
-    An audit draws n outputs on one input and m on another, and counts an event on both.  The counts j and k
-    contradict (epsilon, delta) when for some q the chance of at most k at q, and of at least j at
-    exp(epsilon) q + delta, are both at most alpha / 2.  A private mechanism is contradicted with probability
-    at most alpha.  Whether given counts contradict is decided by sums of whole numbers, rounded to the safe
-    side, which Coq's kernel computes. *)
+    An audit draws n outputs on one input and m on another, and counts an event on both. The counts j and k
+    contradict (epsilon, delta) if for some q the chance of at most k at q, and of at least j at
+    exp(epsilon) q + delta, are both at most alpha / 2. A private mechanism is contradicted with
+    probability at most alpha. Sums of whole numbers, rounded to the safe side, decide it, and Coq's kernel
+    computes them. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

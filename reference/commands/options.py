@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -342,8 +342,8 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
 KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
 """Schemas of files that nobody can make again: they cost budget, or were written by hand."""
 
-MOST_READ = 1 << 28
-"""Bytes of a file in which :func:`is_kept` looks."""
+LARGEST_READ = 1 << 24
+"""Characters of a file in which :func:`is_kept` reads a document."""
 
 
 def require_writable(
@@ -388,15 +388,34 @@ MOVE_AWAY = "move it away first (`fit` also takes --force)"
 
 
 def is_kept(path: Path) -> bool:
-    """Return whether a file holds a release without a seed, a release ledger or a domain file."""
+    """Return whether a file holds a release without a seed, a release ledger or a domain file.
+
+    A file that starts as JSON does and cannot be read may be any of them, so it is kept.
+    """
     try:
-        with path.open("rb") as file:
-            text = file.read(MOST_READ)
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            text = file.read(LARGEST_READ).lstrip()
     except OSError:
         return False
-    held = any(f'"schema"{colon}"{start}'.encode() in text for start in KEPT for colon in (":", ": "))
-    # a seed makes the same release again
-    return held and re.search(rb'"seeded": ?true', text) is None
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        # of a ledger, its first line
+        return _is_kept(json.JSONDecoder().raw_decode(text)[0])
+    except (ValueError, RecursionError):
+        return True
+
+
+def _is_kept(document: Any) -> bool:
+    """Return the same for a document, or for a list of results of ``fit``."""
+    if isinstance(document, list):
+        return any(map(_is_kept, document))
+    if not isinstance(document, dict):
+        return False
+    if str(document.get("schema")).startswith(KEPT):
+        # a seed makes the same release again
+        return document.get("seeded") is not True
+    return _is_kept(document.get("releases"))
 
 
 def _files_of(path: str) -> list[Path]:

@@ -21,6 +21,7 @@ from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.declaration import on_columns
+from reference.domain.markers import remedy
 from reference.domain.values import Coded, Column, is_missing, missing_values, real_numbers
 from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside, require_names
 
@@ -152,7 +153,7 @@ class Arrays:
             whole = slice(None)
             missing = ""
             if problem.column in self._positions and is_missing(problem.value):
-                missing = "; fill it in, or declare a Domain that says with `missing` what it counts as"
+                missing = remedy(self.domain.attributes, problem.column, problem.value)
                 missing += missing_values({name: _part(self._column(name), whole) for name in self._positions})
             row = None if problem.row is None else rows.start + problem.row
             raise type(problem)(

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from msgspec import UNSET
 
-from reference.common.arrays import FloatArray, NumberArray
+from reference.common.arrays import NumberArray
 from reference.common.errors import (
     ColumnTypeError,
     DataError,
@@ -23,14 +23,13 @@ from reference.common.errors import (
     GroupError,
     LabelError,
     MissingColumnError,
-    NotANumberError,
 )
 from reference.common.printable import quoted
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
-from reference.domain.markers import MISSING_TEXTS, as_declared, numbers_of
+from reference.domain.markers import as_declared, numbers_of, remedy
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
@@ -261,21 +260,11 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
-        if problem.value != "" and not is_missing(problem.value):
-            raise
-        said = problem.problem + _remedy(declared, problem.column)
-        said += _missing(declared, {name: table[name] for name in names})
+        absent = is_missing(problem.value) or problem.value == ""
+        said = problem.problem + remedy(declared.attributes, problem.column, problem.value)
+        if absent:
+            said += _missing(declared, {name: table[name] for name in names})
         raise type(problem)(said, row=problem.row, column=problem.column, value=problem.value) from problem
-
-
-def _remedy(declared: DomainFile, column: str | None) -> str:
-    """Say what to declare for a missing value of a feature."""
-    kinds = {one.name: isinstance(one, Numeric) for one in declared.attributes}
-    if column not in kinds:
-        return ""
-    if kinds[column]:
-        return "; fill it in, or declare what it counts as with `missing`"
-    return "; give it a text, and declare that as a category"
 
 
 def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:
@@ -294,7 +283,8 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
     for attribute in declared.attributes:
         values = table[attribute.name]
         if isinstance(attribute, Numeric):
-            encoded[attribute.name] = _numbers_with_hint(attribute, values)
+            or_missing = attribute.missing is not UNSET
+            encoded[attribute.name] = numbers_of(attribute.name, values, or_missing=or_missing)
         else:
             encoded[attribute.name] = as_declared(attribute.categories, values)
     for marker, error in ((declared.label, LabelError), (declared.group, GroupError)):
@@ -302,18 +292,6 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
             marks = marker.decode(table[marker.column], error) if marker.column else [0] * length
             encoded[marker.called] = marks
     return encode_table(declared.domain, encoded)
-
-
-def _numbers_with_hint(attribute: Numeric, values: Column) -> FloatArray:
-    try:
-        return numbers_of(attribute.name, values, or_missing=attribute.missing is not UNSET)
-    except NotANumberError as problem:
-        # an empty text is counted with the missing values
-        if not isinstance(problem.value, str) or not problem.value:
-            raise
-        hint = "what it counts as with `missing`" if problem.value in MISSING_TEXTS else "the column's categories"
-        said = f"{problem.problem}; correct it, or declare {hint}"
-        raise NotANumberError(said, row=problem.row, column=problem.column, value=problem.value) from None
 
 
 @dataclass(frozen=True)

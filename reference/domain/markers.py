@@ -14,7 +14,7 @@ from reference.common.arrays import FloatArray, NumberArray
 from reference.common.documents import Document
 from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
 from reference.common.numbers import BLANKS, is_number_text
-from reference.domain.attributes import Category, Name
+from reference.domain.attributes import Attribute, Category, Name, Numeric
 from reference.domain.values import Coded, Column, as_numbers, codes_of, entry, is_hashable, is_missing
 
 Values: TypeAlias = Annotated[
@@ -158,6 +158,19 @@ def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatA
             if isinstance(value, str) and not is_number_text(value):
                 raise NotANumberError("not a number", row=row, column=name, value=value)
     return as_numbers(name, values, or_missing=or_missing)
+
+
+def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> str:
+    """Return what to do about a missing value, or a text among numbers, as the end of a message; else nothing."""
+    attribute = next((one for one in attributes if one.name == column), None)
+    absent = is_missing(value) or value == ""
+    if attribute is None or not (absent or isinstance(value, str)):
+        return ""
+    if not isinstance(attribute, Numeric):
+        return "; give it a text, and declare that as a category" if absent else ""
+    if absent or value in MISSING_TEXTS:
+        return "; fill it in, or declare what it counts as with `missing`"
+    return "; correct it, or declare the column's categories"
 
 
 def _is_missing_text(value: Any) -> bool:

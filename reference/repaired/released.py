@@ -392,7 +392,10 @@ class RepairedRelease(
         return said_of_probes(model.noise_of_probes) + short
 
     def write(self, path: str | Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file, whole or not at all; an existing one is replaced, as `numpy.save` does.
+
+        The command ``fit`` refuses to replace a release that cannot be made again.
+        """
         write_whole(path, json_text(plain(self)))
 
 

@@ -187,7 +187,7 @@ ARGMIN_SYMBOLS = (
 
 @claim(
     "A.argmin",
-    "w-hat = arg min of the noisy objective exists",
+    "The minimum w-hat = arg min of the noisy objective exists.",
     "Algorithm 1, line 24; Algorithm 2, line 10; Algorithm 3, line 25",
     readings=(
         "no repair",
@@ -228,7 +228,7 @@ def embedded() -> Records:
 
 @claim(
     "A.argmin.adult",
-    "w-hat = arg min of the noisy objective exists on Adult",
+    "On Adult, the minimum w-hat = arg min of the noisy objective exists.",
     "Algorithms 1 and 3 in Section 'Performance Evaluation'",
     readings=("no repair", "unit_ball, ordinal encoding without education-num, first n records and d attributes"),
     symbols=ARGMIN_SYMBOLS,
@@ -346,7 +346,8 @@ def draws_again(function: Callable[..., Any]) -> bool:
 
 @claim(
     "A.fix",
-    "shifting by a public constant, trimming the spectrum and minimising over a public ball cost no privacy",
+    "You pay no privacy for shifting by a public constant, trimming the spectrum and minimising over a public "
+    "ball.",
     "no step of the paper; Zhang et al. 2012, section 6, has shift and trim",
     readings=("repairs shift_and_trim, trim and ball, and none, of this package",),
     symbols=(
@@ -495,7 +496,7 @@ def resampling_exceeds(epsilon: Fraction, *, resampled: bool) -> bool:
 
 @claim(
     "A.fix.resample",
-    "drawing the noise again until the objective has a minimum costs no privacy",
+    "You pay no privacy for drawing the noise again until the objective has a minimum.",
     "no step of the paper; the other way to make its arg min exist",
     readings=(
         "functional mechanism, fairness none, Delta_1 the exact sensitivity, add_or_remove_one",
@@ -598,7 +599,7 @@ def choice_loses(right: Mapping[str, Fraction]) -> bool:
 
 @claim(
     "A.xs",
-    "the privacy statement holds when x_s is drawn at random",
+    "The privacy statement holds when x_s is drawn at random.",
     "Section 'Purely DP and Fair Classification': 'we randomly select an unprotected attribute'",
     readings=("uniform over the attributes, or any draw that does not look at the data; x_s may be published",),
     symbols=(
@@ -615,7 +616,7 @@ def choice_loses(right: Mapping[str, Fraction]) -> bool:
         "Given s the statement holds, with the same numbers for every s. Both data sets draw s with the same "
         "probabilities, so the inequality holds for every event of s and output together."
     ),
-    advice="draw x_s at random, or name it before looking at the data",
+    advice="Draw x_s at random, or name it before you look at the data.",
     rerun=("python -m reference fit --data affairs --mechanism pdfc",),
 )
 def random_x_s() -> Finding:
@@ -674,7 +675,7 @@ def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
 
 @claim(
     "A.xs.data",
-    "the privacy statement holds when x_s is chosen from the data, such as the attribute most correlated with z",
+    "The privacy statement holds when x_s is chosen from the data, such as the attribute most correlated with z.",
     "Section 'Purely DP and Fair Classification': 'these most correlated attributes'",
     readings=("s = arg max |sum (z - zbar) x_s|, published or not; not published: the noisy coefficients",),
     paper_step="'it is important to weaken the correlation between these most correlated attributes and ... z'",
@@ -686,8 +687,8 @@ def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
         "Such an s is a function of the data. If it is published, one record can change it for certain. If it is "
         "not, the scale of a coefficient's noise shows it, and the log ratio of two scales has no bound."
     ),
-    repaired="A.xs, or a private choice with a budget of its own",
-    advice="do not choose x_s by looking at the data",
+    repaired="Choose x_s as A.xs does, or privately with a budget of its own.",
+    advice="Do not choose x_s by looking at the data.",
 )
 def x_s_from_the_data() -> Finding:
     """Show two data sets of two records, and an event on one coefficient if s is not published."""
@@ -757,7 +758,7 @@ def scaling_loses_more(public: Fraction | None) -> bool:
 
 @claim(
     "A.norm",
-    "the features may be scaled to |x| <= 1 by the data's own maximum, without loss of generality",
+    "The features may be scaled to |x| <= 1 by the data's own maximum, without loss of generality.",
     "Section 'Problem Statement': 'Without loss of generality, we assume |x_i| <= 1'",
     readings=(
         "scaled by the data's own maximum",
@@ -769,9 +770,12 @@ def scaling_loses_more(public: Fraction | None) -> bool:
     null=Control("values divided by the public bound 2", lambda: scaling_loses_more(Fraction(2))),
     broken=Control("values divided by their own maximum", lambda: scaling_loses_more(None)),
     paper_step="'Without loss of generality'",
-    why="one record sets the divisor of all others, so its influence grows with their number; Delta_1 does not",
-    repaired="divide by a bound that is declared before the data are seen, and clip or reject what exceeds it",
-    advice="declare the bounds (Domain); there is no private use of the data's own maximum without paying for it",
+    why=(
+        "One record sets the divisor of all others, so its influence grows with their number. Delta_1 does not "
+        "grow."
+    ),
+    repaired="Divide by a bound that is declared before the data are seen, and clip or reject what exceeds it.",
+    advice="Declare the bounds (Domain). You cannot use the data's own maximum privately without paying for it.",
 )
 def scaling_by_the_maximum() -> Finding:
     """Evaluate the loss in units of epsilon for growing numbers of records, in exact rationals."""

@@ -52,7 +52,7 @@ def loss_has_vanishing_derivative() -> bool:
 
 @claim(
     "F1",
-    "any continuous and differentiable function can be expressed as a polynomial (Stone-Weierstrass)",
+    "Any continuous and differentiable function can be expressed as a polynomial (Stone-Weierstrass).",
     "Section 'Differential Privacy', paragraph on the functional mechanism, before equation (2)",
     readings=("the paper's own loss, log(1 + exp(x.w)); any degree; any interval",),
     symbols=("audit.exact.symbolic.taylor", "reference.objective.TAYLOR_LINEAR"),
@@ -63,14 +63,14 @@ def loss_has_vanishing_derivative() -> bool:
         "'According to the Stone-Weierstrass Theorem, any continuous and differentiable function can always ...'"
     ),
     why=(
-        "with s = 1/(1 + exp(-t)) the n-th derivative of the loss is a polynomial in s with leading coefficient "
-        "(-1)^(n-1) (n-1)!, so it vanishes at finitely many t only; of a polynomial of degree below n it vanishes "
-        "everywhere.  The theorem is about uniform approximation on compact sets"
+        "With s = 1/(1 + exp(-t)) the n-th derivative of the loss is a polynomial in s with leading coefficient "
+        "(-1)^(n-1) (n-1)!, so it vanishes at finitely many t only. The n-th derivative of a polynomial of degree "
+        "below n vanishes everywhere. The theorem is about uniform approximation on compact sets."
     ),
     repaired=(
-        "a continuous function is a uniform limit of polynomials on every compact set, with an error to be stated"
+        "A continuous function is a uniform limit of polynomials on every compact set, with an error to be stated."
     ),
-    advice="state the error of the polynomial on the set on which w.x lies: F1.taylor",
+    advice="State the error of the polynomial on the set on which w.x lies: F1.taylor.",
 )
 def stone_weierstrass() -> Finding:
     """Decide F1 by the leading coefficients of all derivatives: start, symbolic step, and the first ten."""
@@ -109,7 +109,7 @@ def error_leaves(factor: Fraction) -> bool:
 
 @claim(
     "F1.taylor",
-    "the Taylor polynomial of degree 2 stands for the loss; no error is stated",
+    "The Taylor polynomial of degree 2 stands for the loss; no error is stated.",
     "equation (6)",
     readings=("|x.w| <= R: R = |w|_2 on the unit ball, |w|_1 on the box",),
     symbols=("audit.exact.enclosures.taylor.degree_two_error", "reference.objective.TAYLOR_QUADRATIC"),
@@ -117,11 +117,11 @@ def error_leaves(factor: Fraction) -> bool:
     null=Control("the error on |t| <= R against [-e(R), 0]", lambda: error_leaves(ONE)),
     broken=Control("against [-0.99 e(R), 0]", lambda: error_leaves(Fraction(99, 100))),
     why=(
-        "the error per record is in [-e(R), 0], e(R) = R^2/8 - log cosh(R/2) <= R^4/192, reached at both ends; it "
-        "grows like R^2/8, and beyond |t| = pi higher degrees are worse"
+        "The error per record lies in [-e(R), 0], e(R) = R^2/8 - log cosh(R/2) <= R^4/192, and reaches both ends. "
+        "It grows like R^2/8, and beyond |t| = pi higher degrees are worse."
     ),
-    repaired="0 <= (degree 2) - loss <= e(R) per record whenever |x.w| <= R, and no smaller interval contains it",
-    advice="bound |w| before trusting the approximate objective: at R = 10 one record's error is above 8",
+    repaired="Per record 0 <= (degree 2) - loss <= e(R) whenever |x.w| <= R, and no smaller interval contains it.",
+    advice="Bound |w| before you trust the approximate objective: at R = 10 one record's error is above 8.",
 )
 def taylor_error() -> Finding:
     """Enclose the error for several R, with Lagrange's bounds and the sign on both sides of 0."""
@@ -167,9 +167,9 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
 
 @claim(
     "T2",
-    "noise N(0, sigma^2), sigma >= (sqrt(2) Delta_2/(2 epsilon))(sqrt(L) + sqrt(L + epsilon)), L = "
+    "Noise N(0, sigma^2), sigma >= (sqrt(2) Delta_2/(2 epsilon))(sqrt(L) + sqrt(L + epsilon)), L = "
     "log(sqrt(2/pi)/delta), is (epsilon, delta)-differentially private for every epsilon > 0 and every delta for "
-    "which sigma is defined",
+    "which sigma is defined.",
     "Theorem 2 (Extended Gaussian Mechanism)",
     readings=("delta up to sqrt(2/pi); beyond it T2.range", "any query, any dimension; the adjacency of Delta_2"),
     symbols=(
@@ -188,11 +188,11 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
         lambda: fails_on(extended_gaussian.scaled_extended_shift(Fraction(99, 100)), extended_gaussian.REGION),
     ),
     why=(
-        "the exact delta is (delta/2)(r(a) - r(a + mu)), r Mills' ratio, a = sqrt(2L), mu = "
-        "Delta_2/sigma: below 0.627 delta"
+        "The exact delta is (delta/2)(r(a) - r(a + mu)), which is below 0.627 delta; here r is Mills' ratio, a = "
+        "sqrt(2L) and mu = Delta_2/sigma."
     ),
     repaired="For delta above sqrt(2/pi) use the sigma of sqrt(2/pi), or the analytic Gaussian mechanism.",
-    advice="the formula may be used up to delta = 0.797; T2.loose says what it costs",
+    advice="You may use the formula up to delta = 0.797; T2.loose says what it costs.",
     rerun=("python -m audit privacy relaxed_functional --epsilon 1 --delta 1e-3",),
 )
 def theorem_2() -> Finding:
@@ -229,7 +229,7 @@ def is_refused(delta: Fraction) -> bool:
 
 @claim(
     "T2.range",
-    "Theorem 2's sigma is enough for any epsilon > 0 and any delta in (0, 1)",
+    "Theorem 2's sigma is enough for any epsilon > 0 and any delta in (0, 1).",
     "Theorem 2 (Extended Gaussian Mechanism)",
     readings=("real square roots",),
     symbols=(
@@ -284,7 +284,7 @@ def is_looser_than(factor: Fraction) -> bool:
 
 @claim(
     "T2.loose",
-    "how much larger Theorem 2's sigma is than the smallest (epsilon, delta)-private one; the paper does not say",
+    "The paper does not say how much larger Theorem 2's sigma is than the smallest (epsilon, delta)-private one.",
     "Theorem 2 (Extended Gaussian Mechanism)",
     readings=("one query, Delta_2 known",),
     symbols=(
@@ -298,14 +298,14 @@ def is_looser_than(factor: Fraction) -> bool:
     ),
     broken=Control("more than 3 times there", lambda: is_looser_than(Fraction(3))),
     why=(
-        "the ratio is above 1 everywhere (the exact delta is below 0.627 delta), tends to 1 as "
-        "epsilon grows, and has no "
-        "upper bound as epsilon falls: the formula's sigma grows like 1/epsilon, the smallest one stays bounded"
+        "The ratio is above 1 everywhere, because the exact delta is below 0.627 delta. It tends to 1 as epsilon "
+        "grows, and it has no upper bound as epsilon falls: the formula's sigma grows like 1/epsilon, while the "
+        "smallest one stays bounded."
     ),
-    repaired="the analytic Gaussian mechanism: the largest shift whose exact delta is at most delta",
+    repaired="The analytic Gaussian mechanism takes the largest shift whose exact delta is at most delta.",
     advice=(
-        "use the analytic sigma: the same statement with less noise; on the paper's grid it is smaller by a "
-        "factor that reaches 3.89 and stays below 3.92"
+        "Use the analytic sigma: it gives the same statement with less noise. On the paper's grid it is smaller "
+        "by a factor that reaches 3.89 and stays below 3.92."
     ),
 )
 def looseness() -> Finding:
@@ -347,7 +347,7 @@ def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], del
 
 @claim(
     "A.noise",
-    "Gaussian noise is smaller than Laplace noise",
+    "Gaussian noise is smaller than Laplace noise.",
     "abstract ('utility-enhancement'), introduction and Section 'Approximately DP and Fair Classification'",
     readings=(
         "smaller standard deviation per coefficient, or smaller expected l2 length",
@@ -367,16 +367,15 @@ def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], del
     broken=Control("d = 3, epsilon = 1, delta = 1e-3", lambda: larger_somewhere((3,), ("1",), ("1e-3",))),
     paper_step="'an utility-enhancement scheme, ... by adding Gaussian noise instead of Laplace noise'",
     why=(
-        "with rho = Delta_1/Delta_2 it is smaller iff epsilon < 4 rho (rho - sqrt(L)): false for few "
-        "dimensions, for "
-        "large epsilon and for small delta"
+        "With rho = Delta_1/Delta_2 it is smaller if and only if epsilon < 4 rho (rho - sqrt(L)). That fails for "
+        "few dimensions, for large epsilon and for small delta."
     ),
     repaired=(
-        "smaller standard deviation iff epsilon < 4 rho (rho - sqrt(L)) (Theorem 2's sigma), iff "
-        "delta exceeds the exact "
-        "delta of the shift epsilon/(sqrt(2) rho) (analytic sigma)"
+        "The standard deviation is smaller if and only if epsilon < 4 rho (rho - sqrt(L)) with Theorem 2's sigma, "
+        "or, with the analytic sigma, if and only if delta exceeds the exact delta of the shift epsilon/(sqrt(2) "
+        "rho)."
     ),
-    advice="compare the two scales for the given d, epsilon and delta before choosing",
+    advice="Compare the two scales for your d, epsilon and delta before you choose.",
 )
 def gaussian_against_laplace() -> Finding:
     """Enclose the boundary, in epsilon and in d, for both senses of "smaller" and both calibrations."""

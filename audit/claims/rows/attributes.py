@@ -43,7 +43,7 @@ def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees:
 
 @claim(
     "A.phi",
-    "Phi_s holds the monomials that include w_s",
+    "Phi_s holds the monomials that include w_s.",
     "Algorithm 1, lines 5 to 13; Algorithm 3, lines 5 to 13",
     readings=(
         "monomial basis, as the algorithms loop: w_s, w_s^2 and w_s w_l, d + 1 in all",
@@ -55,11 +55,11 @@ def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees:
     null=Control("degree 1 alone", lambda: share_is_not_one_in_d(13, "monomial", degrees=(1,))),
     broken=Control("degrees 1 and 2, d = 13", lambda: share_is_not_one_in_d(13, "monomial")),
     why=(
-        "both theorems weigh epsilon_s by 1/d. That is its share of the linear coefficients only; of all it is "
-        "nearly 2/d, and a one-hot x_s has several w_s"
+        "Both theorems weigh epsilon_s by 1/d. That is its share of the linear coefficients only; of all "
+        "coefficients it has nearly 2/d, and a one-hot x_s has several w_s."
     ),
-    repaired="state the basis and the columns; the accounting that counts neither is T3.fix and T5.fix",
-    advice="this package takes one column as x_s; for several columns it states no published formula",
+    repaired="State the basis and the columns. The accounting of T3.fix and T5.fix counts neither.",
+    advice="This package takes one column as x_s; for several columns it states no published formula.",
 )
 def monomials_of_x_s() -> Finding:
     """Count both sets under every reading."""
@@ -116,7 +116,7 @@ def largest_attribute_change(dimension: int) -> Fraction:
 
 @claim(
     "A.attr",
-    "larger noise on the monomials of w_s improves the privacy of attribute x_s and prevents model inversion",
+    "Larger noise on the monomials of w_s improves the privacy of attribute x_s and prevents model inversion.",
     "Section 'Purely DP and Fair Classification', before Algorithm 1's key steps; again for ADFC",
     readings=(
         "neighbours that differ in x_s of one record only",
@@ -134,15 +134,15 @@ def largest_attribute_change(dimension: int) -> Fraction:
     ),
     paper_step="'but also improve the privacy on attribute x_s to prevent model inversion attacks'",
     why=(
-        "where x_s of one record changes and nothing else, no coefficient outside Phi_s moves, and a smaller "
+        "Where x_s of one record changes and nothing else, no coefficient outside Phi_s moves, and a smaller "
         "epsilon_s is a smaller loss. Where another column tells x_s, the noise of that column decides, and its "
-        "epsilon_n is the larger one. Model inversion uses all attributes"
+        "epsilon_n is the larger one. Model inversion uses all attributes."
     ),
     repaired=(
-        "for neighbours that differ in x_s alone PDFC loses at most epsilon_s sup|D_s|_1/Delta_1, and |D_s|_1 is "
-        "at most 3/2 + 1/8 + sqrt(d - 1)/4 on the unit ball"
+        "For neighbours that differ in x_s alone PDFC loses at most epsilon_s sup|D_s|_1/Delta_1, and |D_s|_1 is "
+        "at most 3/2 + 1/8 + sqrt(d - 1)/4 on the unit ball."
     ),
-    advice="state privacy for the whole record; noise on x_s protects no attribute that another one tells",
+    advice="State privacy for the whole record. Noise on x_s protects no attribute that another one tells.",
 )
 def attribute_level_privacy() -> Finding:
     """Compare a change of x_s alone with one that another column repeats, and bound the attribute's own loss."""
@@ -213,7 +213,7 @@ SIZES = range(2, 41)
 
 @claim(
     "A.degree",
-    "Algorithm 2 is (epsilon, delta)-differentially private for any degree J, with Delta_2 of Lemma 3",
+    "Algorithm 2 is (epsilon, delta)-differentially private for any degree J, with Delta_2 of Lemma 3.",
     "Algorithm 2, lines 1 to 4; Lemma 3",
     readings=("unit_box", "unit_ball", "monomial basis; Taylor polynomials of the logistic loss"),
     symbols=("reference.sensitivity.published_l2_sensitivity_squared", "reference.mechanisms.relaxed_functional"),
@@ -221,9 +221,9 @@ SIZES = range(2, 41)
     null=Control("J = 2, d = 20 on the box", lambda: exceeds_lemma_3(20, 2)),
     broken=Control("J = 4, d = 20 on the box", lambda: exceeds_lemma_3(20, 4)),
     paper_step="'for 1 <= j <= J' after 'Set Delta_2 according to Lemma 3', whose proof has j <= 2",
-    why="the coefficients of degree 4 and more move too, on the box as d^4, and no term of Lemma 3 pays for them",
-    repaired="J = 2, as Algorithms 1 and 3 have it; for another J the sensitivity of that polynomial",
-    advice="this package has J = 2 only",
+    why="The coefficients of degree 4 and more move too, on the box as d^4, and no term of Lemma 3 pays for them.",
+    repaired="Take J = 2, as Algorithms 1 and 3 do; for another J use the sensitivity of that polynomial.",
+    advice="This package has J = 2 only.",
 )
 def degree_of_algorithm_2() -> Finding:
     """Compare one record's change with Lemma 3, for degrees 2 and 4 on the box and higher ones on the ball."""
@@ -254,7 +254,7 @@ def count_decides(first: int, second: int, domain: str) -> bool:
 
 @claim(
     "E.features",
-    "Adult has 13 features, sex among the examples, and sex is the protected attribute",
+    "Adult has 13 features, sex among the examples, and sex is the protected attribute.",
     "Section 'Simulation Setup', 'Data preprocessing'",
     readings=("the 13 include sex, which is then no feature: d = 12", "sex comes on top: d = 13"),
     symbols=ADFC_SYMBOLS,
@@ -263,11 +263,11 @@ def count_decides(first: int, second: int, domain: str) -> bool:
     broken=Control("12 or 13 on the unit box", lambda: count_decides(12, 13, "unit_box")),
     paper_step="'13 different features (e.g., work-class, education, race, age, sex, and so on)'",
     why=(
-        "the public table has 14 attributes beside the label. With sex removed from the 13, d = 12, and on the "
-        "box Theorem 5 is false for some epsilon_s <= epsilon_n; with d = 13 it is true for all of them"
+        "The public table has 14 attributes beside the label. With sex removed from the 13, d = 12, and on the "
+        "box Theorem 5 is false for some epsilon_s <= epsilon_n; with d = 13 it is true for all of them."
     ),
-    repaired="state d, the attributes and their encoding",
-    advice="on the unit ball the regime does not depend on it (T5.regime)",
+    repaired="State d, the attributes and their encoding.",
+    advice="On the unit ball the regime does not depend on it (T5.regime).",
 )
 def features_of_adult() -> Finding:
     """Decide Theorem 5 in its regime for both numbers of coordinates."""

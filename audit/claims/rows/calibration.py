@@ -190,7 +190,7 @@ def changes(word: str) -> bool:
 
 @claim(
     "A.corr",
-    "more noise on x_s reduces its correlation with z, hence the discrimination",
+    "More noise on x_s reduces its correlation with z, hence the discrimination.",
     EFFECT,
     readings=(
         AGAINST,
@@ -258,7 +258,7 @@ def repair_verdict(by_repair: Sequence[set[str]]) -> str:
 
 @claim(
     "A.corr.adult",
-    "on Adult more noise on x_s reduces the discrimination, whichever attribute x_s is",
+    "On Adult, more noise on x_s reduces the discrimination, whichever attribute x_s is.",
     f"{EFFECT}; {RESULTS}, paragraph on the tables",
     readings=(
         AGAINST,
@@ -325,7 +325,7 @@ def small(epsilon: str) -> bool:
 
 @claim(
     "E.rfm",
-    "the relaxed functional mechanism equals No-Privacy for epsilon > 0.1",
+    "The relaxed functional mechanism equals No-Privacy for epsilon > 0.1.",
     f"{RESULTS}, paragraph on Figure 1",
     readings=(
         "every epsilon above 0.1, and not only the figure's grid, whose next one is 0.316 (Fig1)",
@@ -339,14 +339,15 @@ def small(epsilon: str) -> bool:
     null=Control("10,000 generated records in the box, epsilon = 1000", lambda: small("1000")),
     broken=Control("the same, epsilon = 0.01", lambda: small("0.01")),
     why=(
-        "the noise does not depend on n and the coefficients grow with n, so what counts is n epsilon, and the "
-        "domain: on the ball the quadratic coefficients are smaller by 1/d under the same noise"
+        "The noise does not depend on n and the coefficients grow with n, so n epsilon decides, and so does the "
+        "domain: on the ball the quadratic coefficients are smaller by 1/d under the same noise."
     ),
     repaired=(
-        "with 370,000 records equal from about 0.2 on in the box and from about 3 on in the ball; with fewer "
-        "records from a larger epsilon on; docs/experiments.md has n, domain and epsilon"
+        "With 370,000 records the two are equal from about 0.2 on in the box and from about 3 on in the ball; "
+        "with fewer records they are equal from a larger epsilon on. docs/experiments.md has n, domain and "
+        "epsilon."
     ),
-    advice="state n and the domain; equal accuracies do not mean equal w, which is far off even there",
+    advice="State n and the domain. Equal accuracies do not mean equal w, which is far off even there.",
     rerun=("python -m reference experiments rfm --data us",),
     drawn=True,
 )

@@ -95,7 +95,8 @@ def differ(mechanism: Mechanism, factor: Fraction) -> bool:
 
 @claim(
     "D2",
-    "(epsilon, delta)-differential privacy: P(A(D) = s) <= exp(epsilon) P(A(D') = s) + delta for every output s",
+    "(epsilon, delta)-differential privacy means that P(A(D) = s) <= exp(epsilon) P(A(D') = s) + delta for every "
+    "output s.",
     "Definition 2",
     readings=("as printed, for single outputs s", "adjacency replace_one; N = 3 bits, every pair of data sets"),
     symbols=("reference.accounting.exact_privacy",),
@@ -112,8 +113,8 @@ def differ(mechanism: Mechanism, factor: Fraction) -> bool:
         "probability of at most delta, so the inequality holds for epsilon = 0. With densities for probabilities, "
         "stretching the output does the same."
     ),
-    repaired="P(A(D) in S) <= exp(epsilon) P(A(D') in S) + delta for every measurable set S of outputs",
-    advice="every statement of this package, and every verdict of the ledger, is about events",
+    repaired="P(A(D) in S) <= exp(epsilon) P(A(D') in S) + delta for every measurable set S of outputs.",
+    advice="Every statement of this package, and every verdict of the ledger, is about events.",
 )
 def definition_2() -> Finding:
     """Try all neighbouring data sets of three bits for the mechanism that publishes them with a ticket."""
@@ -188,7 +189,7 @@ NOISY_BIT = uniform(ZERO, Fraction(1, 4)), uniform(ONE, Fraction(5, 4))
 
 @claim(
     "D1",
-    "epsilon-differential privacy: P(A(D) = s) <= exp(epsilon) P(A(D') = s) for every output s",
+    "Epsilon-differential privacy means that P(A(D) = s) <= exp(epsilon) P(A(D') = s) for every output s.",
     "Definition 1",
     readings=("P as a probability of the single output", "P as a density"),
     symbols=("reference.accounting.exact_privacy",),
@@ -200,11 +201,12 @@ NOISY_BIT = uniform(ZERO, Fraction(1, 4)), uniform(ONE, Fraction(5, 4))
     broken=Control("a bit plus uniform noise on [0, 1/4]", lambda: single_outputs_tell_nothing(*NOISY_BIT)),
     paper_step="'for any possible output s'",
     why=(
-        "for outputs with a density, all of the paper's, P(A(D) = s) is 0 and the inequality says nothing; for "
-        "countably many outputs, or with densities, it is the usual definition: it adds up over every event"
+        "For outputs with a density, which all of the paper's have, P(A(D) = s) is 0 and the inequality says "
+        "nothing. For countably many outputs, or with densities, it is the usual definition: it adds up over "
+        "every event."
     ),
-    repaired="the same for every measurable set of outputs, or for densities",
-    advice="read it with densities, as the paper's proofs do",
+    repaired="Require the same for every measurable set of outputs, or for densities.",
+    advice="Read it with densities, as the paper's proofs do.",
 )
 def definition_1() -> Finding:
     """List the readings: vacuous for probabilities of single real outputs, right for densities and for atoms."""

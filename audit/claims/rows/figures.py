@@ -166,8 +166,8 @@ FIGURE_3_AS_TOLD = as_told(PFLR="60 62 66 70 74 77 78", PDFC="63 64 68 70 73 75 
 
 @claim(
     "Fig1",
-    "accuracy against epsilon on US: relaxed above the functional mechanism in the high privacy regime, and the "
-    "same as No-Privacy for epsilon > 0.1",
+    "Figure 1 shows accuracy against epsilon on US: the relaxed mechanism is above the functional one in the high "
+    "privacy regime, and the same as No-Privacy for epsilon > 0.1.",
     f"{RESULTS}, paragraph on Figure 1",
     readings=(
         "NOT THE PAPER'S TABLE: 370,000 records of the American Community Survey 2024 stand for its extract",
@@ -187,12 +187,13 @@ FIGURE_3_AS_TOLD = as_told(PFLR="60 62 66 70 74 77 78", PDFC="63 64 68 70 73 75 
         ),
     ),
     why=(
-        "on the box, which the constants need, it comes out; on the unit ball, which the paper states, entries "
-        "are smaller by 1/sqrt(d) under the same noise, and the relaxed mechanism is below at epsilon = 0.316; "
-        "there the first sentence holds or fails with the seed (fails with 1 and 2), on the box it holds with each"
+        "On the box, which the constants need, the figure comes out. On the unit ball, which the paper states, "
+        "entries are smaller by 1/sqrt(d) under the same noise, and the relaxed mechanism is below No-Privacy at "
+        "epsilon = 0.316. There the first sentence holds or fails with the seed (it fails with 1 and 2); on the "
+        "box it holds with each."
     ),
     repaired="Name the domain, the encoding and n, and say from which epsilon on.",
-    advice="do not expect No-Privacy's accuracy at epsilon slightly above 0.1",
+    advice="Do not expect No-Privacy's accuracy at epsilon slightly above 0.1.",
     rerun=("python -m reference experiments fig1 --variant default,box",),
     drawn=True,
 )
@@ -210,8 +211,8 @@ DELTAS_AS_TOLD = {
 
 @claim(
     "Fig2",
-    f"accuracy against delta on US at epsilon = {SMALL_EPSILON}: relaxed falls with delta, and the functional "
-    "mechanism is considerably lower in all cases",
+    f"Figure 2 shows accuracy against delta on US at epsilon = {SMALL_EPSILON}: the relaxed mechanism falls with "
+    "delta, and the functional mechanism is considerably lower in all cases.",
     f"{RESULTS}, paragraph on Figure 2",
     readings=(
         "NOT THE PAPER'S TABLE: 370,000 records of the American Community Survey 2024 stand for its extract",
@@ -229,11 +230,11 @@ DELTAS_AS_TOLD = {
         ),
     ),
     why=(
-        "on the box it comes out; on the unit ball both mechanisms are close to the majority class at this "
-        "epsilon, and the relaxed one does not change with delta"
+        "On the box the figure comes out. On the unit ball both mechanisms are close to the majority class at "
+        "this epsilon, and the relaxed one does not change with delta."
     ),
     repaired="Name the domain, the encoding and n.",
-    advice="compare with the majority class first: at epsilon = 0.01 there is little else to see",
+    advice="Compare with the majority class first: at epsilon = 0.01 there is little else to see.",
     rerun=("python -m reference experiments fig2 --variant default,box",),
     drawn=True,
 )
@@ -245,8 +246,8 @@ def figure_2() -> Finding:
 
 @claim(
     "Fig3",
-    "accuracy against epsilon on Adult: ADFC continuously better than PFLR*, PDFC better when epsilon is small, "
-    "for each x_s; the accuracy of each algorithm becomes higher as epsilon increases",
+    "Figure 3 shows accuracy against epsilon on Adult: ADFC is continuously better than PFLR*, and PDFC is better "
+    "when epsilon is small, for each x_s; the accuracy of each algorithm becomes higher as epsilon increases.",
     f"{RESULTS}, paragraph on Figure 3",
     readings=(
         "better, higher: by more than 0.005 in the mean of 10 runs",
@@ -270,7 +271,7 @@ def figure_2() -> Finding:
         "On Adult, with ordinal codes, all three stay at or below the majority class's accuracy, or above it by "
         "less than 0.005."
     ),
-    advice="compare accuracies with the majority class first",
+    advice="Compare accuracies with the majority class first.",
     rerun=("python -m reference experiments fig3a --variant default,box,covariance,separate",),
     drawn=True,
 )
@@ -315,7 +316,7 @@ def baseline_never_gains() -> bool:
 
 @claim(
     "E.literal",
-    "the method as written gives an accurate and fair classifier",
+    "The method as written gives an accurate and fair classifier.",
     "Section 'Performance Evaluation'; abstract",
     readings=(
         "Adult, PDFC and ADFC with x_s race, the tables' four epsilons, delta 1e-3, ten random splits",
@@ -330,17 +331,17 @@ def baseline_never_gains() -> bool:
         "PDFC and ADFC as written", lambda: never_gains(summaries("adult", VARIANTS[DEFAULT], ("pdfc", "adfc")))
     ),
     why=(
-        "the noise exceeds the coefficients at these budgets, and the fairness term as the proofs bound it pushes "
-        "every weight down: nearly everybody is predicted the majority class, whose risk difference is 0"
+        "The noise exceeds the coefficients at these budgets, and the fairness term as the proofs bound it pushes "
+        "every weight down. Nearly everybody is predicted the majority class, whose risk difference is 0."
     ),
     repaired=(
-        "report the majority class and the positive rate beside accuracy and risk difference; on 370,000 records "
+        "Report the majority class and the positive rate beside accuracy and risk difference. On 370,000 records "
         "that stand for US, `covariance` and `separate` gain over the majority class at epsilon = 1 and 10, at a "
         "lower risk difference than LR's, and `absolute` never does. With one-hot columns and sex on the box, "
         "`separate` with noise for the exact sensitivity gains at epsilon = 10 on both, on Adult 0.029 +- 0.046, "
-        "and `covariance` raises the risk difference (docs/experiments.md)"
+        "and `covariance` raises the risk difference (docs/experiments.md)."
     ),
-    advice="a low risk difference at a positive rate near 0 is no evidence of fairness",
+    advice="A low risk difference at a positive rate near 0 is no evidence of fairness.",
     rerun=("python -m reference experiments table2 --data adult --variant default,covariance,separate",),
     drawn=True,
 )
@@ -405,7 +406,8 @@ def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> di
 
 @claim(
     "Tables",
-    "risk difference against epsilon on Adult and US, mean and standard deviation of 10 runs",
+    "The tables give the risk difference against epsilon on Adult and US, as mean and standard deviation of 10 "
+    "runs.",
     "both tables",
     readings=(
         "RD = |...| as defined: each run's value is in [0, 1]; rounded in any way, divisor n or n - 1",
@@ -427,7 +429,7 @@ def lr_comes_out(encoding: Encoding, splits: int, size: int | None = None) -> di
         "Adult comes out; its deviation of 0.049 does so only on samples of about a thousand records."
     ),
     repaired="Our means and deviations stand beside the printed ones in docs/experiments.md.",
-    advice="do not compare with the printed tables; rerun the baseline",
+    advice="Do not compare with the printed tables; rerun the baseline.",
     rerun=("python -m reference experiments table2 --splits 50", "python -m audit claims --claim E.sd"),
     drawn=True,
 )

@@ -152,7 +152,7 @@ def off_grid_in_half_precision() -> int:
 
 @claim(
     "A.float",
-    "Laplace and Gaussian noise as drawn on a computer keep the theorems",
+    "Laplace and Gaussian noise as drawn on a computer keep the theorems.",
     "Theorems 1 and 2, which speak of real numbers",
     readings=(
         "double precision, numpy's sampler, noise added in one rounded sum",
@@ -179,7 +179,7 @@ def off_grid_in_half_precision() -> int:
         lambda: toy(on_grid=False) > 0 and all(flagged(n, naive, HARDENED_DRAWS) for n in MECHANISMS_DECIDED),
     ),
     paper_step="'Lap(...)' and 'N(0, sigma^2)' added to each coefficient",
-    why="v + X is rounded to the grid of its larger term, so which doubles can come out depends on v.",
+    why="The sum v + X is rounded to the grid of its larger term, so which doubles can come out depends on v.",
     repaired="Draw noise in exact arithmetic, on a public grid that every data set shares.",
     advice="Release without a seed. The statements for numpy's noise are about real numbers.",
     rerun=("python -m audit.epsilon_estimate functional --dimension 1 --object implementation",),

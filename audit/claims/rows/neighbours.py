@@ -60,7 +60,7 @@ def compared(fairness: str, dimension: int, domain: str) -> dict[str, Any]:
 
 @claim(
     "D3",
-    "neighbours differ in one tuple: 'presents or absents' in the introduction, replaced in every proof",
+    "Neighbours differ in one tuple: 'presents or absents' in the introduction, replaced in every proof.",
     "Introduction; Section 'Differential Privacy'; 'differ in the last tuple' in the supplement",
     readings=("add_or_remove_one", "replace_one", "no fairness term, absolute and covariance; both domains"),
     symbols=("reference.sensitivity.exact_l1", "audit.exact.theorems.holds_for_all_budgets"),
@@ -74,11 +74,11 @@ def compared(fairness: str, dimension: int, domain: str) -> dict[str, Any]:
         "both. An exact sensitivity does not: it is up to twice as large for replace_one."
     ),
     repaired=(
-        "Lemmas 1 to 4, T1 to T4 hold for both; T5's formula, without a fairness term at d = 2, for one only. A "
-        "statement (epsilon, delta) under add_or_remove_one gives (2 epsilon, (1 + exp(epsilon)) delta) under "
-        "replace_one"
+        "Lemmas 1 to 4 and T1 to T4 hold for both adjacencies; T5's formula, without a fairness term at d = 2, "
+        "holds for one only. A statement (epsilon, delta) under add_or_remove_one gives (2 epsilon, (1 + "
+        "exp(epsilon)) delta) under replace_one."
     ),
-    advice="name the adjacency with every number",
+    advice="Name the adjacency with every number.",
     rerun=("python -m audit sensitivity --dimension 5 --adjacency add_or_remove_one",),
 )
 def neighbours_of_the_paper() -> Finding:
@@ -127,7 +127,7 @@ def constant_tells(left: Database, right: Database) -> bool:
 
 @claim(
     "F2",
-    "the objective is a sum over degrees 0 to J; noise is drawn for degrees 1 to J",
+    "The objective is a sum over degrees 0 to J; noise is drawn for degrees 1 to J.",
     "equation (2) and equation (6) against the loops of Algorithms 1 to 3",
     readings=(
         "the constant is dropped",
@@ -147,10 +147,10 @@ def constant_tells(left: Database, right: Database) -> bool:
     why=(
         "The constant is N log 2. No minimiser depends on it, so dropping it is free. Kept without noise it gives "
         "N away, which replace_one allows and add_or_remove_one does not. Perturbed, it adds log 2 to the "
-        "l1-sensitivity under add_or_remove_one, and at d = 1 Lemma 1 no longer covers the sum"
+        "l1-sensitivity under add_or_remove_one, and at d = 1 Lemma 1 no longer covers the sum."
     ),
-    repaired="drop it, as the algorithms do",
-    advice="this package drops it; release N apart, with its own noise, where N is not public",
+    repaired="Drop the constant, as the algorithms do.",
+    advice="This package drops it. Where N is not public, release N apart, with noise of its own.",
 )
 def constant_of_degree_zero() -> Finding:
     """Compare the constant on neighbours, and Lemma 1 with and without it."""

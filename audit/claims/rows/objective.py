@@ -57,7 +57,7 @@ TWO_GROUPS = Database.of(record([1], 0, 0), record(["1/2"], 0, 1))
 
 @claim(
     "O1",
-    "the approximate objective with |sum (z - zbar) x.w| is a polynomial of degree 2 in w",
+    "The approximate objective with |sum (z - zbar) x.w| is a polynomial of degree 2 in w.",
     "equation (6)",
     readings=("every fairness reading replaces the absolute value by something else",),
     symbols=OBJECTIVE,
@@ -65,9 +65,9 @@ TWO_GROUPS = Database.of(record([1], 0, 0), record(["1/2"], 0, 1))
     null=Control("f-bar without the penalty", lambda: third_difference(TWO_GROUPS, penalty=False) != 0),
     broken=Control("f-bar with the penalty", lambda: third_difference(TWO_GROUPS, penalty=True) != 0),
     paper_step="second line of equation (6): = sum lambda-bar_{phi t_i} phi(w)",
-    why="|g.w| has a kink wherever g.w = 0, so it has no coefficients that noise could be added to",
-    repaired="release g with noise of its own and minimise with the true |g.w| as post-processing (separate)",
-    advice="name the reading: absolute, covariance or separate; they are different mechanisms",
+    why="The term |g.w| has a kink wherever g.w = 0, so it has no coefficients to which noise could be added.",
+    repaired="Release g with noise of its own and minimise with the true |g.w| as post-processing (separate).",
+    advice="Name the reading: absolute, covariance or separate. They are different mechanisms.",
 )
 def penalty_is_no_polynomial() -> Finding:
     """Take the third difference of f-bar along a line, in exact rationals."""
@@ -100,7 +100,7 @@ TWO_IN_THE_PLANE = Database.of(record([1, 0], 1, 0), record([0, 1], 0, 1))
 
 @claim(
     "O5",
-    "the decision boundary covariance E[(z - zbar) d(x, w)] reduces to g = sum (z - zbar) x.w",
+    "The decision boundary covariance E[(z - zbar) d(x, w)] reduces to g = sum (z - zbar) x.w.",
     "equation (4) and the sentence after it",
     readings=(
         "d(x, w) = x.w, as the paper defines it: equal up to the factor N",
@@ -118,11 +118,11 @@ TWO_IN_THE_PLANE = Database.of(record([1, 0], 1, 0), record([0, 1], 0, 1))
     ),
     paper_step="'the decision boundary is defined by x.w', and the sum in place of the mean",
     why=(
-        "halving w halves g and changes no prediction, so a small |g| may mean a small w; and a threshold tau on "
-        "the sum is N times one on the mean"
+        "Halving w halves g and changes no prediction, so a small |g| may mean a small w. A threshold tau on the "
+        "sum is N times one on the mean."
     ),
-    repaired="sum (z - zbar) x.w / (N |w|); the sign of g, and g = 0, mean the same under every reading",
-    advice="judge fairness by the risk difference of the predictions, not by the size of g",
+    repaired="Take sum (z - zbar) x.w / (N |w|). The sign of g, and g = 0, mean the same under every reading.",
+    advice="Judge fairness by the risk difference of the predictions, not by the size of g.",
 )
 def boundary_covariance_of_the_paper() -> Finding:
     """Compare both on two records, and show that scaling w changes g and no prediction."""
@@ -166,7 +166,7 @@ ONE_SIDED = Database.of(record([0], 0, 0), record([1], 0, 1))
 
 @claim(
     "O2",
-    "the coefficients of the penalty |sum (z - zbar) x.w| are sum |z - zbar| x",
+    "The coefficients of the penalty |sum (z - zbar) x.w| are sum |z - zbar| x.",
     "proofs of Lemmas 2 and 4: lambda-bar_1 = (1/2 - y + |z - zbar|) x",
     readings=("fairness absolute is this reading",),
     symbols=OBJECTIVE,
@@ -176,9 +176,14 @@ ONE_SIDED = Database.of(record([0], 0, 0), record([1], 0, 1))
     ),
     broken=Control("equal groups, w = 1", lambda: differs_from_the_penalty(EQUAL_GROUPS, [ONE])),
     paper_step="|sum (z_i - zbar) x_i.w| turned into sum |z_i - zbar| x_i.w",
-    why=("the sum of absolute values is linear in w: not 0 for fair w, and negative, a reward, for w < 0"),
-    repaired="sum (z - zbar) x with the sign of g.w fixed in advance (covariance), or g released apart (separate)",
-    advice="do not read the published mechanism as penalising unfairness",
+    why=(
+        "The sum of absolute values is linear in w: it is not 0 for fair w, and for w < 0 it is negative, a "
+        "reward."
+    ),
+    repaired=(
+        "Take sum (z - zbar) x with the sign of g.w fixed in advance (covariance), or release g apart (separate)."
+    ),
+    advice="Do not read the published mechanism as penalising unfairness.",
 )
 def sum_of_absolute_values() -> Finding:
     """Evaluate both on the smallest data, and count on how many small data sets they agree."""
@@ -222,7 +227,7 @@ BALANCED = Database.of(record([1], 0, 0), record(["1/2"], 1, 1), record(["1/2"],
 
 @claim(
     "O3",
-    "the constraint |g(D, w)| <= tau may be treated as the penalty alpha_1 |g(D, w) - tau|",
+    "The constraint |g(D, w)| <= tau may be treated as the penalty alpha_1 |g(D, w) - tau|.",
     "Section 'Purely DP and Fair Classification', definition of f-tilde, beside equation (3)",
     readings=("tau = 0, as the paper then sets it", "tau > 0, for which 'the theoretical results still hold'"),
     symbols=("reference.readings.Readings.tau", "reference.minimiser.minimise"),
@@ -230,9 +235,9 @@ BALANCED = Database.of(record([1], 0, 0), record(["1/2"], 1, 1), record(["1/2"],
     null=Control("tau = 0", lambda: penalty_moves_a_feasible_minimum(BALANCED, ZERO)),
     broken=Control("tau = 1/10", lambda: penalty_moves_a_feasible_minimum(BALANCED, Fraction(1, 10))),
     paper_step="f-tilde = f + alpha_1 |g - tau|",
-    why="for tau > 0 the penalty is least at g = tau, not at 0: it pulls a fair minimum to the constraint's edge",
-    repaired="alpha_1 max(0, |g| - tau); for tau = 0 it is the printed one",
-    advice="keep tau = 0",
+    why="For tau > 0 the penalty is least at g = tau, not at 0: it pulls a fair minimum to the constraint's edge.",
+    repaired="Take alpha_1 max(0, |g| - tau); for tau = 0 it is the printed one.",
+    advice="Keep tau = 0.",
 )
 def constraint_as_penalty() -> Finding:
     """Minimise both exactly on three records."""
@@ -301,7 +306,8 @@ def any_less_fair(fairness: str, by: str = "covariance") -> bool:
 
 @claim(
     "O4",
-    "w-hat also ensures classification fairness, because the objective involves the fairness constraint",
+    "The minimum w-hat also ensures classification fairness, because the objective involves the fairness "
+    "constraint.",
     "Section 'Purely DP and Fair Classification', last sentence before Lemma 2",
     readings=(
         "fairness absolute (the proofs), covariance and separate; alpha_1 = 1",
@@ -371,7 +377,7 @@ def covariance_grows(name: str, fairness: str) -> bool:
 
 @claim(
     "O4.adult",
-    "on Adult the fairness term reduces the boundary covariance |g.w| that it stands for",
+    "On Adult, the fairness term reduces the boundary covariance |g.w| that it stands for.",
     "Section 'Purely DP and Fair Classification', last sentence before Lemma 2; Section 'Results and Analysis'",
     readings=("fairness absolute, alpha_1 = 1", "unit_ball, ordinal encoding, all records", "no noise"),
     symbols=(*OBJECTIVE, "reference.fairness.metrics.evaluate", "reference.mechanisms.no_privacy"),

@@ -28,8 +28,8 @@ def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
 
 @claim(
     "R.rows",
-    "data sets that differ in K records of one person are at most K times as far apart as those that differ in "
-    "one, in the coefficients of every reading, and come as near to that as one likes",
+    "Data sets that differ in K records of one person are at most K times as far apart as those that differ in "
+    "one, in the coefficients of every reading, and come as near to that as one likes.",
     "not in the paper: several rows per person",
     readings=(
         "replace_one and add_or_remove_one; no fairness term, absolute, covariance, separate",
@@ -44,7 +44,10 @@ def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
     proof="none",
     null=Control("two rows under the statement for two", lambda: exceeds(PERSON, fairness="absolute")),
     broken=Control("two rows under the statement for one", lambda: exceeds(1, fairness="absolute")),
-    why="K copies of two neighbours are a pair for K rows, with K times the change; a chain of K is no longer",
+    why=(
+        "K copies of two neighbours are a pair for K rows, with K times the change. A chain of K neighbours is no "
+        "longer than that."
+    ),
     rerun=("python -m audit sensitivity --dimension 3 --rows-per-person 3",),
 )
 def several_rows() -> Finding:

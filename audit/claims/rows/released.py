@@ -55,7 +55,7 @@ def adfc_in_thirteen(epsilon_s: str, noise_factor: float = 1.0) -> bool:
 
 @claim(
     "T5.released",
-    "the w that ADFC publishes keeps Theorem 5's statement",
+    "The w that ADFC publishes keeps Theorem 5's statement.",
     "Theorem 5, last sentence of its proof: 'the final result w-hat also satisfies'",
     readings=("d = 13, unit_ball, fairness absolute", "budgets (10, 0.1), deltas 1e-3", RELEASED),
     symbols=(*ADFC_SYMBOLS, *SYMBOLS, "audit.exact.released_weights.weights_result"),
@@ -89,7 +89,7 @@ def adfc_in_the_plane(epsilon_s: str, noise_factor: float = 1.0) -> bool:
 
 @claim(
     "T5.regime.w",
-    "Theorem 5 for epsilon_s <= epsilon_n, on the w that ADFC publishes",
+    "Theorem 5 holds for epsilon_s <= epsilon_n, on the w that ADFC publishes.",
     "Theorem 5 with the budgets of Section 'Purely DP and Fair Classification'",
     readings=("d = 2, unit_ball, fairness absolute", "budgets (0.05, 1), deltas 1e-30", RELEASED),
     symbols=(*ADFC_SYMBOLS, *SYMBOLS),
@@ -97,9 +97,12 @@ def adfc_in_the_plane(epsilon_s: str, noise_factor: float = 1.0) -> bool:
     null=Control("epsilon_s = epsilon_n, where T5 holds", lambda: adfc_in_the_plane("1")),
     broken=Control("the same with half the noise", lambda: adfc_in_the_plane("1", 0.5)),
     paper_step="as in T5.regime; then as in T5.released",
-    why="w_2 shows the noisy coefficient of w_2, and the part on Phi_n alone exceeds its share (T5.regime)",
-    repaired="T5.fix; in two dimensions of the unit ball the regime needs it",
-    advice="as in T5.regime: with d >= 3 on the unit ball the regime is safe, for w as for the coefficients",
+    why=(
+        "The weight w_2 shows its own noisy coefficient, and the part on Phi_n alone exceeds its share "
+        "(T5.regime)."
+    ),
+    repaired="T5.fix holds; in two dimensions of the unit ball the regime needs it.",
+    advice="With d >= 3 on the unit ball the regime is safe, for w as for the coefficients (T5.regime).",
 )
 def theorem_5_regime_released() -> Finding:
     """Enclose what one event of w shows in two dimensions."""
@@ -119,7 +122,7 @@ def pdfc_in_the_plane(epsilons: tuple[str, str]) -> bool:
 
 @claim(
     "T3.exact.w",
-    "Theorem 3's formula when Delta_1 is the exact sensitivity, on the w that PDFC publishes",
+    "Theorem 3's formula holds when Delta_1 is the exact sensitivity, on the w that PDFC publishes.",
     "Theorem 3 with Delta_1 as Theorem 1 defines it",
     readings=("d = 2, unit_ball, fairness absolute", "budgets (10, 1)", RELEASED),
     symbols=(*PDFC_SYMBOLS, *SYMBOLS),
@@ -127,9 +130,9 @@ def pdfc_in_the_plane(epsilons: tuple[str, str]) -> bool:
     null=Control("epsilon_s = epsilon_n", lambda: pdfc_in_the_plane(("1", "1"))),
     broken=Control("epsilon_s = 10 epsilon_n", lambda: pdfc_in_the_plane(("10", "1"))),
     paper_step="as in T3.exact",
-    why="w_s shows the noisy coefficient of w_s, and its loss alone exceeds the formula",
-    repaired="T3.fix, which bounds w too",
-    advice="as in T3.exact",
+    why="The weight w_s shows its own noisy coefficient, whose loss alone exceeds the formula.",
+    repaired="T3.fix bounds w too.",
+    advice="With an exact or tightened Delta_1 state T3.fix, never Theorem 3's formula.",
 )
 def theorem_3_exact_released() -> Finding:
     """Enclose what one event of w shows in two dimensions."""

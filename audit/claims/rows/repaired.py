@@ -141,8 +141,8 @@ def accounts() -> list[tuple[str, Account]]:
 
 @claim(
     "R.gradient",
-    "the sum of r(x.w, t) x, r = clip(rho(x.w) - t, -1/2, 1/2), changes by at most 1 in l2, the largest |x|_1 "
-    "in l1 when one record is replaced, for every w; both are attained at w = 0",
+    "When one record is replaced, the sum of r(x.w, t) x, r = clip(rho(x.w) - t, -1/2, 1/2), changes for every w "
+    "by at most 1 in l2 and by at most the largest |x|_1 in l1; both are attained at w = 0.",
     PLACE,
     readings=(READING, "evidence: every pair of records of a domain with two one-hot attributes and a kept group"),
     symbols=(
@@ -161,7 +161,7 @@ def accounts() -> list[tuple[str, Account]]:
         "the gradient of the logistic loss itself at the same w",
         lambda: any(exceeds(uncapped(encodable(), w), sums.gradient_change(encodable().domain)) for w in WS),
     ),
-    why="|r' x' - r x| <= |r'| |x'| + |r| |x| <= 1 in l2, as |r| <= 1/2 and |x|_2 <= 1",
+    why="In l2 |r' x' - r x| <= |r'| |x'| + |r| |x| <= 1, as |r| <= 1/2 and |x|_2 <= 1.",
 )
 def gradient_sensitivity() -> Finding:
     """Try all pairs, at 0 and at six w."""
@@ -183,8 +183,8 @@ def gradient_sensitivity() -> Finding:
 
 @claim(
     "R.counts",
-    "the sums of t x and (1 - t) x together change by at most sqrt(2) in l2 where no entry is negative, by 2 in "
-    "the symmetric ball, and by twice the largest |x|_1 in l1",
+    "The sums of t x and (1 - t) x together change by at most sqrt(2) in l2 where no entry is negative, by at "
+    "most 2 in the symmetric ball, and by at most twice the largest |x|_1 in l1.",
     PLACE,
     readings=(READING, "evidence: every pair of records of the same domain"),
     symbols=("reference.repaired.sums.label_sums", "reference.repaired.sums.label_sums_change"),
@@ -221,7 +221,8 @@ def counts_sensitivity() -> Finding:
 
 @claim(
     "R.probe",
-    "the sum of (z - c)(prediction - 1/2) changes by at most max(c, 1 - c), for a public c in [0, 1]; attained",
+    "The sum of (z - c)(prediction - 1/2) changes by at most max(c, 1 - c), for a public c in [0, 1], and attains "
+    "it.",
     PLACE,
     readings=(READING,),
     symbols=("reference.repaired.sums.imbalance", "reference.repaired.sums.imbalance_change"),
@@ -235,8 +236,10 @@ def counts_sensitivity() -> Finding:
         "the sum of (z - c) prediction under the same bound",
         lambda: any(exceeds(imbalances(c, centred=False), sums.imbalance_change(c)) for c in ZBARS),
     ),
-    why="each difference of two of the four cases is linear in c up to its sign, so its absolute value is convex; "
-    "max(c, 1 - c) is linear on [0, 1/2] and on [1/2, 1], and is not exceeded at their ends",
+    why=(
+        "Each difference of two of the four cases is linear in c up to its sign, so its absolute value is convex. "
+        "The bound max(c, 1 - c) is linear on [0, 1/2] and on [1/2, 1], and no case exceeds it at their ends."
+    ),
 )
 def probe_sensitivity() -> Finding:
     """Compare at the ends of both halves: convex functions below a line there are below it between them."""
@@ -257,8 +260,9 @@ def probe_sensitivity() -> Finding:
 
 @claim(
     "R.cells",
-    "of records that are in one of K cells each, the counts together change by at most sqrt(2) in l2 and 2 in l1, "
-    "the sums of prediction - 1/2 over each cell together by at most 1 in l2 and in l1, for every K; attained",
+    "If each record is in one of K cells, the counts together change by at most sqrt(2) in l2 and by 2 in l1, and "
+    "the sums of prediction - 1/2 over each cell together by at most 1 in l2 and in l1, for every K; all are "
+    "attained.",
     PLACE,
     readings=(READING, "evidence: every pair of cells and predictions, for K of 2 to 6"),
     symbols=(
@@ -279,7 +283,7 @@ def probe_sensitivity() -> Finding:
         "the numbers of chosen records of each cell under the same bound",
         lambda: exceeds(over_cells(6, half=Fraction(0)), sums.CELL_SELECTIONS_CHANGE),
     ),
-    why="a prediction that turns changes one sum by 1; a record that moves changes two by 1/2 each",
+    why="A prediction that turns changes one sum by 1; a record that moves changes two by 1/2 each.",
 )
 def cells_sensitivity() -> Finding:
     """Try all pairs."""
@@ -302,8 +306,8 @@ def cells_sensitivity() -> Finding:
 
 @claim(
     "R",
-    "all releases of a fit of the repaired mechanism are together (epsilon, delta)-differentially private, as is "
-    "the model; with hardened Gaussian noise at the epsilon that the release states",
+    "All releases of a fit of the repaired mechanism are together (epsilon, delta)-differentially private, as is "
+    "the model; with hardened Gaussian noise they are so at the epsilon that the release states.",
     PLACE,
     readings=(READING, "evidence: the accounts of twelve fits; mu^2 is what (epsilon, delta) allows"),
     symbols=(
@@ -321,8 +325,11 @@ def cells_sensitivity() -> Finding:
         "the same with a thousandth less noise",
         lambda: any(overspends(account, 0.999) for _, account in accounts()),
     ),
-    why="each release has its sensitivity whatever came before, so squared shifts add up to at most mu^2 (with "
-    "Laplace noise epsilons to epsilon) on every transcript; what is computed between them is post-processing",
+    why=(
+        "Each release has its sensitivity whatever came before, so squared shifts add up to at most mu^2 (with "
+        "Laplace noise epsilons to epsilon) on every transcript. What is computed between them is "
+        "post-processing."
+    ),
 )
 def theorem() -> Finding:
     """Add up what fits spend, and what was promised beforehand."""

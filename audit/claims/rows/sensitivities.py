@@ -249,7 +249,7 @@ def twice_the_largest(
 
 @claim(
     "L1",
-    "the l1-sensitivity of logistic regression is at most d^2/4 + d",
+    "The l1-sensitivity of logistic regression is at most d^2/4 + d.",
     "Lemma 1 (Background, 'Functional Mechanism')",
     readings=("fairness none", BOTH_DOMAINS, BOTH_ADJACENCIES, "both bases, every d and N"),
     symbols=SYMBOLS_L1,
@@ -259,14 +259,17 @@ def twice_the_largest(
     broken=Control("the bound d^2/4 + 0 d", lambda: bound_fails("L1", 0)),
     paper_step="Delta_1 <= 2 max_t sum |lambda_t| <= d^2/4 + d",
     why=(
-        "without a fairness term only the changed tuple's term moves; on the box 2 max is d^2/4 + d, and the "
-        "exact value is d^2/8 + d/2 + 1/2 (d >= 2) for a replaced record"
+        "Without a fairness term only the changed tuple's term moves. On the box 2 max is d^2/4 + d, and the "
+        "exact value is d^2/8 + d/2 + 1/2 (d >= 2) for a replaced record."
     ),
     repaired=(
         "The exact l1-sensitivity has a closed form on the box, and an enclosure on the ball "
         "(proofs/sensitivities.md)."
     ),
-    advice="the bound is safe; --sensitivity exact needs about half the noise on the box and far less on the ball",
+    advice=(
+        "The bound is safe. With --sensitivity exact you need about half the noise on the box and far less on the "
+        "ball."
+    ),
     rerun=("python -m audit sensitivity --fairness none --dimension 5 --norm l1",),
 )
 def lemma_1() -> Finding:
@@ -287,7 +290,7 @@ def _doubles(norm: str, fairness: str, basis: str) -> list[str]:
 
 @claim(
     "L2",
-    "the l1-sensitivity with the fairness term is at most d^2/4 + 3d",
+    "The l1-sensitivity with the fairness term is at most d^2/4 + 3d.",
     "Lemma 2; proof in the supplement",
     readings=("fairness absolute and covariance, alpha_1 = 1", BOTH_DOMAINS, BOTH_ADJACENCIES, "every d and N"),
     symbols=SYMBOLS_L1,
@@ -299,7 +302,7 @@ def _doubles(norm: str, fairness: str, basis: str) -> list[str]:
         "the second line of the proof, which sets the change of sum_i lambda_{t_i} equal to that of lambda_{t_n}"
     ),
     why=(
-        "zbar is in every term, so one changed tuple moves them all. The bound holds all the same: the largest "
+        "Every term holds zbar, so one changed tuple moves them all. The bound holds all the same: the largest "
         "change on the box is d^2/8 + 5d/2 + 1/2 in the limit, because x and x' cannot both be extreme."
     ),
     repaired="The exact supremum, drift of zbar included, is strictly below the bound for every d and N.",
@@ -314,7 +317,7 @@ def lemma_2() -> Finding:
 
 @claim(
     "L3",
-    "the l2-sensitivity of logistic regression is at most sqrt(d^2/16 + d)",
+    "The l2-sensitivity of logistic regression is at most sqrt(d^2/16 + d).",
     "Lemma 3; proof in the supplement",
     readings=("fairness none", BOTH_DOMAINS, BOTH_ADJACENCIES, "both bases, every d and N"),
     symbols=SYMBOLS_L2,
@@ -324,11 +327,11 @@ def lemma_2() -> Finding:
     broken=Control("2 max on the box in the monomial basis", lambda: exceeds_bound_l3("monomial")),
     paper_step="last line of the proof: 2 max |E|_2 = sqrt(d^2/16 + d), with E of length d + d^2",
     why=(
-        "Phi_2 holds d(d+1)/2 monomials, whose off-diagonal coefficients are x_e x_l/4; with them 2 max is "
-        "sqrt(d + (2d^2 - d)/16) on the box, more than the bound for d >= 2; the exact value is smaller"
+        "Phi_2 holds d(d+1)/2 monomials, whose off-diagonal coefficients are x_e x_l/4. With them 2 max is sqrt(d "
+        "+ (2d^2 - d)/16) on the box, more than the bound for d >= 2, but the exact value is smaller."
     ),
     repaired="The exact l2-sensitivity has closed forms in both bases; on the unit ball it is 1 for every d.",
-    advice="the bound is safe; on the stated domain the exact sensitivity does not grow with d",
+    advice="The bound is safe. On the stated domain the exact sensitivity does not grow with d.",
     rerun=("python -m audit sensitivity --fairness none --dimension 5 --norm l2",),
 )
 def lemma_3() -> Finding:
@@ -350,7 +353,7 @@ def exceeds_bound_l3(basis: str) -> bool:
 
 @claim(
     "L4",
-    "the l2-sensitivity with the fairness term is at most sqrt(d^2/16 + 9d)",
+    "The l2-sensitivity with the fairness term is at most sqrt(d^2/16 + 9d).",
     "Lemma 4; proof in the supplement",
     readings=(
         "fairness absolute and covariance, alpha_1 = 1",
@@ -392,7 +395,7 @@ def lemma_4() -> Finding:
 
 @claim(
     "L.2max",
-    "the proofs' equalities: 2 max |E|_2 = sqrt(d^2/16 + d) and = sqrt(d^2/16 + 9d)",
+    "The proofs' equalities are 2 max |E|_2 = sqrt(d^2/16 + d) and = sqrt(d^2/16 + 9d).",
     "last lines of the proofs of Lemmas 3 and 4",
     readings=("unit_ball as stated; unit_box", "both bases"),
     symbols=(
@@ -403,9 +406,9 @@ def lemma_4() -> Finding:
     null=Control("2 max on the box in the matrix basis, N to infinity", lambda: differs("unit_box", "matrix")),
     broken=Control("2 max on the unit ball, the paper's domain", lambda: differs("unit_ball", "matrix")),
     paper_step="'2 max |E|_2 = sqrt(d^2/16 + d)', and the same with 9d",
-    why="the maximum over the unit ball does not grow with d; the printed value needs x = 1 and all d^2 entries",
-    repaired="equal on the unit box in the matrix basis only, and with a fairness term only as N grows",
-    advice="the bounds themselves are safe (L3, L4); do not take them for the largest change",
+    why="The maximum over the unit ball does not grow with d; the printed value needs x = 1 and all d^2 entries.",
+    repaired="They are equal on the unit box in the matrix basis only, and with a fairness term only as N grows.",
+    advice="The bounds themselves are safe (L3, L4). Do not take them for the largest change.",
     rerun=("python -m audit sensitivity --dimension 2 --norm l2",),
 )
 def twice_max() -> Finding:
@@ -469,7 +472,7 @@ SMALLEST_EXAMPLE = (
 
 @claim(
     "L2.alpha",
-    "the theoretical results still hold for other values of alpha_1 and tau",
+    "The theoretical results still hold for other values of alpha_1 and tau.",
     "Section 'Purely DP and Fair Classification', before equation (5)",
     readings=(
         "fairness absolute and covariance",
@@ -571,7 +574,7 @@ def sign_change(half: int, *, chosen: bool) -> Fraction:
 
 @claim(
     "L2.sign",
-    "the bound of Lemma 2 when |g.w| is replaced by sgn(g.w) g.w with the sign taken from the data",
+    "The bound of Lemma 2 holds when |g.w| is replaced by sgn(g.w) g.w with the sign taken from the data.",
     "equation (5), read as a polynomial whose sign the data choose",
     readings=("sign of g.(1, ..., 1)", "unit_ball", "replace_one", "d = 2; more coordinates may be 0"),
     symbols=("audit.exact.thresholds.sign_from_the_data", "audit.exact.thresholds.coefficients_with_chosen_sign"),
@@ -579,9 +582,9 @@ def sign_change(half: int, *, chosen: bool) -> Fraction:
     null=Control("the same data sets with the sign fixed", lambda: grows_with_n(chosen=False)),
     broken=Control("the sign chosen from the data", lambda: grows_with_n(chosen=True)),
     paper_step="'= sum lambda-bar_{phi t_i} phi(w)': |g.w| is linear only once its sign is chosen",
-    why="one tuple can flip the sign, and with it a sum over all tuples",
-    repaired="fix the sign in advance (covariance), or release g with noise and take |g.w| afterwards (separate)",
-    advice="never choose the sign from the data: no finite noise covers it",
+    why="One tuple can flip the sign, and with it a sum over all tuples.",
+    repaired="Fix the sign in advance (covariance), or release g with noise and take |g.w| afterwards (separate).",
+    advice="Never choose the sign from the data: no finite noise covers it.",
     rerun=("python -m audit thresholds sign --dimension 2",),
 )
 def sign_from_data() -> Finding:

@@ -36,7 +36,7 @@ def _drift(lemma: str) -> Finding:
 
 @claim(
     "L2.step",
-    "the l1 change of the coefficients is that of the last tuple's terms",
+    "The l1 change of the coefficients is that of the last tuple's terms.",
     "proof of Lemma 2, second line",
     readings=ABSOLUTE,
     symbols=("audit.exact.proof_steps",),
@@ -54,16 +54,16 @@ def l2_step() -> Finding:
 
 @claim(
     "L4.step",
-    "the l2 change of the coefficients is that of the last tuple's terms",
+    "The l2 change of the coefficients is that of the last tuple's terms.",
     "proof of Lemma 4, third line",
     readings=ABSOLUTE,
     symbols=("audit.exact.proof_steps",),
     verdict="refuted",
     null=Control("no fairness term, so no zbar", lambda: drift_matters("L4", "none")),
     broken=Control("the fairness term", lambda: drift_matters("L4", "absolute")),
-    why="as in L2.step",
-    repaired="as in L2.step",
-    advice="keep the bound of Lemma 4 at alpha_1 = 1 (L4)",
+    why="As in L2.step, zbar moves the terms of all tuples.",
+    repaired="As in L2.step, count the terms of all tuples.",
+    advice="Keep the bound of Lemma 4 at alpha_1 = 1 (L4).",
 )
 def l4_step() -> Finding:
     """Search the smallest data sets, in both domains."""
@@ -77,7 +77,7 @@ def two_max_exceeds(basis: str) -> bool:
 
 @claim(
     "L3.step",
-    "2 max |E|_2 = sqrt(d^2/16 + d), with the coefficients of the monomials that Algorithm 2 loops over",
+    "2 max |E|_2 = sqrt(d^2/16 + d), with the coefficients of the monomials that Algorithm 2 loops over.",
     "proof of Lemma 3, last line",
     readings=("monomial and matrix basis", "unit_box; unit_ball"),
     symbols=(
@@ -88,9 +88,12 @@ def two_max_exceeds(basis: str) -> bool:
     verdict="refuted",
     null=Control("on the box in the matrix basis, for every d", lambda: two_max_exceeds("matrix")),
     broken=Control("on the box in the monomial basis", lambda: two_max_exceeds("monomial")),
-    why="w_e w_l, e < l, has the coefficient x_e x_l/4, whose square is twice that of two entries x_e x_l/8",
-    repaired="sqrt(d^2/8 + 15d/16) on the box in the monomial basis; Lemma 3 itself holds (L3)",
-    advice="keep the bound of Lemma 3 (L3)",
+    why=(
+        "The monomial w_e w_l, e < l, has the coefficient x_e x_l/4, whose square is twice that of two entries "
+        "x_e x_l/8."
+    ),
+    repaired="On the box in the monomial basis it is sqrt(d^2/8 + 15d/16). Lemma 3 itself holds (L3).",
+    advice="Keep the bound of Lemma 3 (L3).",
 )
 def l3_step() -> Finding:
     """Decide 2 max against the bounds of all four lemmas, for every d."""
@@ -112,10 +115,8 @@ def t3_share_exceeds(domain: str) -> bool:
 
 @claim(
     "T3.step",
-    (
-        "the product over Phi_s and Phi_n of exp(epsilon 2 max_t |lambda|/Delta_1) is exp(epsilon_s/d + "
-        "epsilon_n (d - 1)/d)"
-    ),
+    "The product over Phi_s and Phi_n of exp(epsilon 2 max_t |lambda|/Delta_1) is "
+    "exp(epsilon_s/d + epsilon_n (d - 1)/d).",
     "proof of Theorem 3, last equality but one",
     readings=("each monomial with its own maximum, as printed", "unit_box; unit_ball", "Delta_1 = d^2/4 + 3d"),
     symbols=(
@@ -127,12 +128,11 @@ def t3_share_exceeds(domain: str) -> bool:
     null=Control("on the unit ball, as an inequality", lambda: t3_share_exceeds("unit_ball")),
     broken=Control("on the box", lambda: t3_share_exceeds("unit_box")),
     why=(
-        "on the box the sum over Phi_s is 3 + (2d - 1)/4, more than Delta_1/d = 3 + d/4 for d >= 2; "
-        "on the unit ball it "
-        "is exactly Delta_1/d, and the sum over Phi_n less than its share"
+        "On the box the sum over Phi_s is 3 + (2d - 1)/4, more than Delta_1/d = 3 + d/4 for d >= 2. On the unit "
+        "ball it is exactly Delta_1/d, and the sum over Phi_n is less than its share."
     ),
-    repaired="<= on the unit ball; on the box T3 holds for another reason (T3)",
-    advice="do not reuse the step with another Delta_1: T3.fix",
+    repaired="On the unit ball the equality holds as <=. On the box T3 holds for another reason (T3).",
+    advice="Do not reuse the step with another Delta_1: use T3.fix.",
 )
 def t3_step() -> Finding:
     """Decide both sums for every d, and find the smallest N."""
@@ -145,7 +145,7 @@ def t3_step() -> Finding:
 
 @claim(
     "T4.step",
-    "|V_1| <= (2 sigma^2 epsilon - 1)/2 implies (Delta_2^2 + 2 |V_1| Delta_2)/(2 sigma^2) <= epsilon",
+    "|V_1| <= (2 sigma^2 epsilon - 1)/2 implies (Delta_2^2 + 2 |V_1| Delta_2)/(2 sigma^2) <= epsilon.",
     "proof of Theorem 4, paragraph before the tail bound; again in the proof of Theorem 5",
     readings=("2 sigma^2 epsilon > Delta_2^2, as for every sigma of Theorem 2",),
     symbols=("audit.exact.proof_steps.t4_hidden_one", "audit.exact.proof_steps.t4_gap_sign"),
@@ -181,16 +181,16 @@ def share_exceeded(bound_squared: Fraction | None) -> bool:
 
 @claim(
     "T5.step",
-    "|D_s|_2 <= Delta_2'/d and |D_n|_2 <= Delta_2' (d - 1)/d",
+    "|D_s|_2 <= Delta_2'/d and |D_n|_2 <= Delta_2' (d - 1)/d.",
     "proof of Theorem 5, 'Since |B'|_2 <= ...'",
     readings=ABSOLUTE,
     symbols=("audit.exact.proof_steps.t5_share",),
     verdict="refuted",
     null=Control("|D_s|_2 <= 3, what holds on the unit ball", lambda: share_exceeded(Fraction(9))),
     broken=Control("|D_s|_2 <= Delta_2'/d", lambda: share_exceeded(None)),
-    why="one tuple may move coefficients of Phi_s only, or of Phi_n only; the change does not shrink with d",
-    repaired="on the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix)",
-    advice="do not state the formula for epsilon_s above epsilon_n: T5, T5.fix",
+    why="One tuple may move coefficients of Phi_s only, or of Phi_n only, and the change does not shrink with d.",
+    repaired="On the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix).",
+    advice="Do not state the formula for epsilon_s above epsilon_n: see T5 and T5.fix.",
 )
 def t5_step() -> Finding:
     """Search the smallest data sets for both parts, in both domains."""

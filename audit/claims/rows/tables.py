@@ -29,7 +29,7 @@ def is_impossible(made: PrintedEntry) -> bool:
 
 @claim(
     "E.sd",
-    "the tables give risk differences as mean +- standard deviation of 10 runs",
+    "The tables give risk differences as mean +- standard deviation of 10 runs.",
     f"{SETUP}, 'Evaluation'; both tables",
     readings=(
         "standard deviation with n and with n - 1",
@@ -86,7 +86,7 @@ def all_of_table_two() -> tuple[PrintedEntry, ...]:
 
 @claim(
     "E.wins",
-    "PDFC and ADFC produce less risk difference than PFLR* in most cases of epsilon",
+    "PDFC and ADFC produce less risk difference than PFLR* in most cases of epsilon.",
     f"{RESULTS}, paragraph on the tables",
     readings=(
         (
@@ -100,12 +100,11 @@ def all_of_table_two() -> tuple[PrintedEntry, ...]:
     null=Control("US alone, where every comparison is won", lambda: readings_disagree(on_us())),
     broken=Control("both data sets", lambda: readings_disagree(all_of_table_two())),
     why=(
-        "9 of 16 comparisons are won, all 8 on US and 1 of 8 on Adult; ADFC alone wins 4 of 8, and "
-        "most would need 5; the "
-        "repeated table turns 4 of 8 into 8 of 12"
+        "They win 9 of 16 comparisons, all 8 on US and 1 of 8 on Adult. ADFC alone wins 4 of 8, and most would "
+        "need 5. The repeated table turns 4 of 8 into 8 of 12."
     ),
-    repaired="on US both win at every epsilon; on Adult PDFC wins at epsilon = 1 only and ADFC nowhere",
-    advice="state the counts per data set",
+    repaired="On US both win at every epsilon; on Adult PDFC wins at epsilon = 1 only and ADFC nowhere.",
+    advice="State the counts per data set.",
 )
 def wins_over_pflr() -> Finding:
     """Count under every reading."""
@@ -137,15 +136,15 @@ def counted(data: str) -> dict[str, object]:
 
 @claim(
     "E.wins.us",
-    "PDFC and ADFC produce less risk difference than PFLR* in most cases of epsilon, on US",
+    "On US, PDFC and ADFC produce less risk difference than PFLR* in most cases of epsilon.",
     f"{RESULTS}, paragraph on the tables; Table 1",
     readings=("as in E.wins",),
     symbols=WINS,
     verdict="exhausted",
     null=Control("US", lambda: not most_are_won("us")),
     broken=Control("Adult", lambda: not most_are_won("adult")),
-    why="every printed comparison on US is won",
-    advice="some of these values are impossible as printed (E.sd)",
+    why="They win every printed comparison on US.",
+    advice="Some of these values are impossible as printed (E.sd).",
 )
 def wins_on_us() -> Finding:
     """Count every printed comparison on US."""
@@ -154,7 +153,7 @@ def wins_on_us() -> Finding:
 
 @claim(
     "E.wins.adult",
-    "PDFC and ADFC produce less risk difference than PFLR* in most cases of epsilon, on Adult",
+    "On Adult, PDFC and ADFC produce less risk difference than PFLR* in most cases of epsilon.",
     f"{RESULTS}, paragraph on the tables; Table 2",
     readings=("as in E.wins",),
     symbols=WINS,
@@ -162,9 +161,9 @@ def wins_on_us() -> Finding:
     null=Control("US", lambda: not most_are_won("us")),
     broken=Control("Adult", lambda: not most_are_won("adult")),
     paper_step="'It is clear that PDFC and ADFC produce less risk difference'",
-    why="one of eight printed comparisons on Adult is won: PDFC at epsilon = 1",
-    repaired="on US all, on Adult one of eight",
-    advice="state the counts per data set",
+    why="They win one of eight printed comparisons on Adult: PDFC at epsilon = 1.",
+    repaired="They win all comparisons on US, and one of eight on Adult.",
+    advice="State the counts per data set.",
 )
 def wins_on_adult() -> Finding:
     """Count every printed comparison on Adult."""
@@ -176,7 +175,7 @@ def wins_on_adult() -> Finding:
 
 @claim(
     "E.grid",
-    "epsilon = {10^-2, 10^-1.5, 10^-1, 10^0, 10^0.5, 10^1}",
+    "The results are for epsilon = {10^-2, 10^-1.5, 10^-1, 10^0, 10^0.5, 10^1}.",
     f"{SETUP}, 'Evaluation'; both tables",
     readings=(
         "the text's six values",
@@ -191,10 +190,10 @@ def wins_on_adult() -> Finding:
     ),
     broken=Control("the text's grid and the tables'", lambda: not discrepancies.grid_readings()["agree"]),
     why=(
-        "the tables lack two of the text's values, and the text's even steps lack 10^-0.5; the figures' "
-        "values are not printed"
+        "The tables lack two of the text's values, and the text's even steps lack 10^-0.5. The figures' values "
+        "are not printed."
     ),
-    advice="run the seven values and report all",
+    advice="Run the seven values and report all.",
 )
 def grids() -> Finding:
     """Compare the grids."""
@@ -215,7 +214,7 @@ def with_one_digit_changed() -> tuple[PrintedEntry, ...]:
 
 @claim(
     "E.dup",
-    "Table 1 (risk difference on US) and Table 2 (on two data sets), both called tab_result",
+    "Table 1 has the risk difference on US and Table 2 that on two data sets; both are called tab_result.",
     "both tables",
     readings=("one experiment on US, printed twice", "two experiments with the same result to the last digit"),
     symbols=("audit.exact.printed_tables.discrepancies.duplicated_rows", "reference.experiments.printed"),
@@ -223,10 +222,10 @@ def with_one_digit_changed() -> tuple[PrintedEntry, ...]:
     null=Control("the tables with one digit of Table 1 changed", lambda: repeats(with_one_digit_changed())),
     broken=Control("the tables as printed", lambda: repeats(ENTRIES)),
     why=(
-        "all sixteen entries of Table 1 stand in Table 2 again; the label is defined twice, so references "
-        "mean the second"
+        "All sixteen entries of Table 1 stand in Table 2 again. The label is defined twice, so references mean "
+        "the second."
     ),
-    advice="count the US rows once",
+    advice="Count the US rows once.",
 )
 def repeated_table() -> Finding:
     """Compare the two tables entry by entry."""
@@ -244,7 +243,7 @@ def delta_readings_differ(delta: Fraction, slack: Fraction) -> bool:
 
 @claim(
     "E.delta",
-    "delta = 10^-3 in the captions, for a mechanism with delta_s and delta_n",
+    "The captions give delta = 10^-3, for a mechanism with delta_s and delta_n.",
     "captions of both tables and of Figures 1 and 3; Algorithm 3",
     readings=(
         "delta_s = delta_n = 10^-3, total 1.999e-3",
@@ -264,7 +263,7 @@ def delta_readings_differ(delta: Fraction, slack: Fraction) -> bool:
         "Theorem 5's total is nearly twice each part. If 10^-3 is the total and not a part, sigma is a few parts "
         "in a hundred larger."
     ),
-    advice="say which of the two delta is, and the ratio epsilon_s/epsilon_n, which is not printed either",
+    advice="Say which of the two delta is, and give the ratio epsilon_s/epsilon_n, which is not printed either.",
 )
 def split_of_delta() -> Finding:
     """Enclose the parts, the totals and the ratio of sigmas under the two even readings."""
@@ -281,7 +280,7 @@ def split_of_delta() -> Finding:
 
 @claim(
     "E.contra",
-    "the results as the text describes them",
+    "The results are as the text describes them.",
     f"{RESULTS}; introduction; proofs",
     readings=("each sentence at its word",),
     symbols=("audit.exact.printed_tables.discrepancies",),
@@ -292,7 +291,7 @@ def split_of_delta() -> Finding:
         lambda: discrepancies.constant_rows("lr"),
     ),
     why="Each pair of places contradicts itself; the evidence has their lines in the source.",
-    advice="treat the numbers as the result and the sentences as comment",
+    advice="Treat the numbers as the result and the sentences as comment.",
 )
 def contradictions() -> Finding:
     """List the pairs of places, with the facts that a program can count."""
@@ -355,7 +354,7 @@ MISPRINTS = (
 
 @claim(
     "misprints",
-    "the formulas as printed",
+    "The formulas hold as printed.",
     "Theorem 2, equation (4), and the proofs of Lemmas 2 and 4 and Theorems 3 to 5",
     readings=("as printed", "as they must have been meant"),
     symbols=("audit.exact.proof_steps",),
@@ -365,8 +364,8 @@ MISPRINTS = (
         "sigma_s with delta = 1.999e-3, the total of two parts of 1e-3",
         lambda: sigma_differs(Fraction("1.999e-3"), Fraction("1e-3")),
     ),
-    why="No verdict of another row rests on a misprint: each row decides what must have been meant",
-    advice="copy no formula from a proof of the supplement; the code's are on the paper map",
+    why="No verdict of another row rests on a misprint: each row decides what must have been meant.",
+    advice="Copy no formula from a proof of the supplement; the code's are on the paper map.",
 )
 def misprints() -> Finding:
     """List the misprints; compute the two that have numbers to compare."""

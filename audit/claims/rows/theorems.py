@@ -73,7 +73,7 @@ def laplace_loss_exceeds(weight: Fraction) -> bool:
 
 @claim(
     "T1",
-    "noise Lap(Delta_1/epsilon) on every coordinate of a query makes it epsilon-differentially private",
+    "Noise Lap(Delta_1/epsilon) on every coordinate of a query makes it epsilon-differentially private.",
     "Theorem 1",
     readings=("any query, any dimension; the adjacency of the sensitivity",),
     symbols=("reference.noise.laplace_scale", "reference.accounting.published_functional"),
@@ -197,7 +197,7 @@ def shifted_mean_refuted(dimension: int, fairness: str) -> bool:
 
 @claim(
     "T1.shift",
-    "Theorem 1 covers Laplace noise whose mean is the fairness term of the data, with Lemma 1's Delta_1 (PFLR*)",
+    "Theorem 1 covers Laplace noise whose mean is the fairness term of the data, with Lemma 1's Delta_1 (PFLR*).",
     'Experiments, baseline algorithms: PFLR* "injects Laplace noise with shifted mean"',
     readings=(
         "fairness absolute and covariance",
@@ -214,9 +214,12 @@ def shifted_mean_refuted(dimension: int, fairness: str) -> bool:
     null=Control("no mean from the data, d = 2", lambda: shifted_mean_refuted(2, "none")),
     broken=Control("the fairness term as mean, d = 2", lambda: shifted_mean_refuted(2, "absolute")),
     paper_step="the paper gives PFLR* one epsilon and no proof",
-    why="a mean that depends on the data is part of the release: its change counts, and Delta_1 leaves it out",
-    repaired="noise Lap(Delta_1/epsilon) with the Delta_1 of Lemma 2, which counts the term; or a public mean",
-    advice="use privacy.exact of the release; the original algorithm of Xu et al. was not consulted",
+    why="A mean that depends on the data is part of the release: its change counts, and Delta_1 leaves it out.",
+    repaired=(
+        "Draw noise Lap(Delta_1/epsilon) with the Delta_1 of Lemma 2, which counts the term, or take a public "
+        "mean."
+    ),
+    advice="Use privacy.exact of the release. We did not consult the original algorithm of Xu et al.",
     rerun=("python -m audit privacy pflr --dimension 2 --epsilon 1",),
 )
 def theorem_1_with_a_mean() -> Finding:
@@ -307,7 +310,7 @@ def least_delta_1(dimension: int) -> Fraction:
 
 @claim(
     "T3",
-    "PDFC is (epsilon_s/d + epsilon_n (d - 1)/d)-differentially private",
+    "PDFC is (epsilon_s/d + epsilon_n (d - 1)/d)-differentially private.",
     "Theorem 3 and Algorithm 1; proof in the supplement",
     readings=(
         "Delta_1 = d^2/4 + 3d, as Lemma 2 prints it",
@@ -372,7 +375,7 @@ def theorem_3() -> Finding:
 
 @claim(
     "T3.exact",
-    "Theorem 3's formula when Delta_1 is the exact sensitivity",
+    "Theorem 3's formula holds when Delta_1 is the exact sensitivity.",
     "Theorem 3 with Delta_1 as Theorem 1 defines it",
     readings=("fairness absolute", "unit_ball and unit_box", "replace_one, N to infinity", COEFFICIENTS),
     symbols=PDFC_SYMBOLS,
@@ -403,7 +406,7 @@ def theorem_3_exact() -> Finding:
 
 @claim(
     "T3.fix",
-    "PDFC with any Delta_1 is sup(epsilon_s |D_s|_1 + epsilon_n |D_n|_1)/Delta_1-private, and no better",
+    "PDFC with any Delta_1 is sup(epsilon_s |D_s|_1 + epsilon_n |D_n|_1)/Delta_1-private, and no better.",
     "repaired Theorem 3 (not in the paper)",
     readings=(
         "all fairness readings",
@@ -493,7 +496,7 @@ def worst_delta(factor: Fraction) -> Fraction:
 
 @claim(
     "T4",
-    "the relaxed functional mechanism (Algorithm 2) is (epsilon, delta)-differentially private",
+    "The relaxed functional mechanism (Algorithm 2) is (epsilon, delta)-differentially private.",
     "Theorem 4; proof in the supplement",
     readings=(
         "delta up to sqrt(2/pi), where sigma is defined (T2.range)",
@@ -511,14 +514,14 @@ def worst_delta(factor: Fraction) -> Fraction:
     broken=Control("half of it", lambda: worst_delta(Fraction(1, 2)) > 1),
     paper_step="'When |V_1| <= (2 sigma^2 epsilon - 1)/2, the privacy loss is bounded by epsilon'",
     why=(
-        "the step needs Delta_2 <= 1, and both lemmas print more; the theorem holds because the exact delta is "
-        "(delta/2)(r(a) - r(a + mu)), at most 0.627 delta, for every epsilon and every delta up to "
-        "sqrt(2/pi); r is Mills' ratio"
+        "The proof's step needs Delta_2 <= 1, and both lemmas print more. The theorem holds because the exact "
+        "delta is (delta/2)(r(a) - r(a + mu)), at most 0.627 delta, for every epsilon and every delta up to "
+        "sqrt(2/pi); r is Mills' ratio."
     ),
     repaired=(
         "The step of the proof needs |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2), and no small delta."
     ),
-    advice="the theorem may be used; the analytic Gaussian mechanism needs less noise for the same statement",
+    advice="You may use the theorem. The analytic Gaussian mechanism needs less noise for the same statement.",
     rerun=("python -m audit privacy relaxed_functional --epsilon 1 --delta 1e-3",),
 )
 def theorem_4() -> Finding:
@@ -574,7 +577,7 @@ RERUN_T5 = (
 
 @claim(
     "T5",
-    "ADFC is (epsilon_s/d + epsilon_n (d - 1)/d, 1 - (1 - delta_s)(1 - delta_n))-differentially private",
+    "ADFC is (epsilon_s/d + epsilon_n (d - 1)/d, 1 - (1 - delta_s)(1 - delta_n))-differentially private.",
     "Theorem 5 and Algorithm 3; proof in the supplement",
     readings=(
         "Delta_2' = sqrt(d^2/16 + 9d), as Lemma 4 prints it",
@@ -649,7 +652,7 @@ def theorem_5() -> Finding:
 
 @claim(
     "T5.regime",
-    "Theorem 5 for epsilon_s <= epsilon_n: more noise on x_s, as the text intends",
+    "Theorem 5 holds for epsilon_s <= epsilon_n: more noise on x_s, as the text intends.",
     "Theorem 5 with the budgets of Section 'Purely DP and Fair Classification'",
     readings=(
         "fairness absolute, alpha_1 = 1, replace_one, N to infinity",
@@ -705,7 +708,7 @@ def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjace
 
 @claim(
     "T5.fix",
-    "ADFC with any noise scales has the Gaussian profile at mu^2 = sup(|D_s|^2/sigma_s^2 + |D_n|^2/sigma_n^2)",
+    "ADFC with any noise scales has the Gaussian profile at mu^2 = sup(|D_s|^2/sigma_s^2 + |D_n|^2/sigma_n^2).",
     "repaired Theorem 5 (not in the paper)",
     readings=(
         "all fairness readings",

@@ -237,14 +237,14 @@ def test_every_theorem_has_an_entry_on_a_page_that_agrees():
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ("## `theorem_1`", "## `theorem_0`", "laplace.md, theorem_0: no such theorem"),
-        ("## `theorem_1`", "## `theorem_0`", "theorem_1: 0 entries on the pages of proofs/, not one"),
-        ("## `theorem_1`", "## `theorem_2`", "theorem_2: 2 entries on the pages of proofs/, not one"),
+        ("`theorem_1`, ", "`theorem_0`, ", "laplace.md, theorem_0: no such theorem"),
+        ("`theorem_1`, ", "`theorem_0`, ", "theorem_1: 0 entries on the pages of proofs/, not one"),
+        ("`theorem_1`, ", "`theorem_2`, ", "theorem_2: 2 entries on the pages of proofs/, not one"),
         ("*T1; ", "*T2; ", "laplace.md, theorem_1_density_ratio: claims is T2, not T1"),
         ("; Theorem 1; ", "; Theorem 2; ", "laplace.md, theorem_1: source is Theorem 2, not Theorem 1"),
         ("Theorem 1; `", "Theorem 1; `0", "laplace.md, theorem_1: fingerprint is `0"),
         ("*T1; Theorem 1; ", "", "laplace.md, theorem_1: claims is None, not T1"),
-        ("## `theorem_1`\n", "", "laplace.md, theorem_1_in_law: fingerprint is"),
+        ("`theorem_1`, ", "", "laplace.md, theorem_1_in_law: fingerprint is"),
         ("**Does not say.**", "", "laplace.md, theorem_1: Does not say is missing"),
         ("nothing here says that", "all this says that", "laplace.md: the limits are missing"),
     ],
