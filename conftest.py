@@ -18,26 +18,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 LONGEST = (
-    # the other process goes on without Coq while this one builds the proofs, on both cores
+    # builds the proofs on both cores; what waits for programs of its own goes on beside it
     "audit/gate/proofs/test_proofs.py",
-    "audit/gate/conformance/test_ports.py",
     "audit/gate/subjects/test_misbehaving_programs.py",
+    "audit/gate/conformance/test_programs.py",
+    "audit/gate/commands/test_report_page.py",
+    "audit/gate/subjects/test_programs.py",
+    "tests/test_soak.py",
+    "tests/test_mutants.py",
     "tests/test_cluster.py",
-    "tests/test_examples.py",
-    "tests/test_distributions.py",
     "audit/gate/claims/test_claims.py",
     "audit/gate/proofs/test_repaired_certificates.py",
     "audit/gate/proofs/test_certify.py",
-    "audit/gate/proofs/test_verdicts.py",
     "audit/gate/subjects/test_catalogue.py",
+    "audit/gate/proofs/test_verdicts.py",
+    "audit/gate/conformance/test_ports.py",
     "audit/gate/evidence/test_copies.py",
+    "tests/test_command_family.py",
+    "tests/test_distributions.py",
     "tests/test_sensitivity.py",
-    "audit/gate/subjects/test_programs.py",
-    "audit/gate/conformance/test_programs.py",
-    "audit/gate/commands/test_report_page.py",
-    "tests/test_mutants.py",
+    "tests/test_examples.py",
+    "audit/gate/commands/test_output.py",
 )
-"""Files of a quarter of a minute and more.  They come first: one that came last would keep one process waiting."""
+"""Files of ten seconds and more.  They come first: one that came last would leave the other process idle."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
