@@ -240,7 +240,14 @@ class Proposed:
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        scores = list(source.deadline.during(proposals(families, *taught, subject, source.inputs)))
+        left, right = taught
+
+        def learnt(place: int) -> list[Score]:
+            """Return what a family proposes: trees take as long as all others together."""
+            proposed = proposals(families[place : place + 1], left, right, subject, source.inputs)
+            return list(source.deadline.during(proposed))
+
+        scores = [score for some in source.each(learnt, len(families)) for score in some]
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
         competitors = len(fitted), len(given)
