@@ -2,7 +2,8 @@
 
     A mechanism releases numbers one after the other, each with Gaussian noise. Its centre and scale may
     depend on all numbers before it. If on every transcript the squared shifts between two data sets add up
-    to at most mu^2, then all releases together have the profile of one Gaussian release of shift mu. *)
+    to at most mu^2, then all releases together have the profile of one Gaussian release of shift mu. The
+    proof goes from the last number to the first, one coordinate at a time. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

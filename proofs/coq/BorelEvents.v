@@ -3,7 +3,8 @@
     [indistinguishable] speaks about Riemann integrals over boxes. Here the outcomes of a release, lists of k
     numbers, have a law: a measure that gives every box the product of the integrals of the densities. If two
     product densities are (epsilon, delta)-indistinguishable, two such measures are (epsilon, delta)-close on
-    every Borel set, that is on the sigma-algebra that closed boxes generate. *)
+    every Borel set, that is on the sigma-algebra that closed boxes generate: the indicator of finitely many
+    boxes is a test, and up to any small mass every Borel set is such a combination. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

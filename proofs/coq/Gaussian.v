@@ -1,7 +1,8 @@
 (** * Gaussian noise with one scale per coordinate
 
-    The profile of one shift bounds every test, and the squares of the shifts add up. The proof takes one
-    coordinate after the other and needs no rotation of the space. *)
+    The profile of one shift bounds every test, and the squares of the shifts add up. The proof goes by
+    induction: one more coordinate turns the profile of nu' into that of sqrt (nu'^2 + shift^2). It needs no
+    rotation of the space. *)
 
 From Coq Require Import Reals List Lra.
 From Coquelicot Require Import Coquelicot.

@@ -1,9 +1,9 @@
 (** * The auditor's joint bound: two p-values, one significance
 
-    At a pair (p, q) of probabilities the counts give two p-values: the chance of at least j successes in n
-    trials, and of at most k successes in m trials. If a rule rejects pairs by these two p-values, it rejects
-    the true pair no more often than it would reject two independent uniform numbers. All probabilities are
-    finite sums. *)
+    At a pair (p, q) of probabilities the counts give two p-values, u and v: the chance of at least j
+    successes in n trials, and of at most k successes in m trials. If a rule rejects pairs by u and v, it
+    rejects the true pair no more often than it would reject two independent uniform numbers: given v, the
+    chance that u is at most l(v) is at most l(v). All probabilities are finite sums. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

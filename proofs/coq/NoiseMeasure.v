@@ -1,8 +1,9 @@
 (** * The measure that has given densities
 
     Continuous densities of total mass 1, one per coordinate, have exactly one law: a countably additive
-    measure on the Borel sets that gives every box the product of the integrals over its sides. So what we
-    prove of any such measure we prove of the distribution of the noise. *)
+    measure on the Borel sets that gives every box the product of the integrals over its sides. Half-spaces
+    cut the outer mass of every box, hence of every set, in two; and two such laws are (0, 0)-close, hence
+    equal. So what we prove of any such measure we prove of the distribution of the noise. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat Lia Lra.

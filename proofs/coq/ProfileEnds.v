@@ -3,7 +3,8 @@
     With S t the sum of t^(2k+1) / (1 3 5 ... (2k+1)), the profile of a shift nu is (1 - exp epsilon) / 2 +
     (S b - S a) / (exp (a^2 / 2) sqrt (2 pi)), where a and b are epsilon / nu - nu / 2 and epsilon / nu +
     nu / 2. Both exp and S are sums of positive terms: each is the one before it times z / m, where m grows
-    by a fixed step. We compute all sums from whole numbers and round each end to its side. *)
+    by a fixed step. Once the terms halve, twice the next one bounds the rest. We compute all sums from whole
+    numbers and round each end to its side. *)
 
 From Coquelicot Require Import Coquelicot.
 From Coq Require Import Reals List Bool PeanoNat ZArith QArith Qreals Lia Lra.

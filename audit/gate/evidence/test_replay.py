@@ -151,7 +151,7 @@ HARMLESS = {
     ("request", "object"): "sets the exit code of the audit, and nothing that the certificate says",
     ("versions",): "says where it was made: a replay under other versions that comes out the same is as good",
 }
-"""Fields that no check finds, and why that is harmless; docs/verify.md has the same list."""
+"""Fields that no check finds, and why that is harmless; docs/verify.md leads here."""
 
 
 WITHOUT_BOUND = {place: why for place, why in HARMLESS.items() if place != ("request", "bound")}
