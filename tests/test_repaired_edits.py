@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ from reference.common.documents import plain
 from reference.common.errors import ReleaseFileError
 from reference.common.exit_codes import EXIT_FINE
 from reference.repaired.classifier import RepairedClassifier
+from reference.repaired.model import Model
+from reference.repaired.released import RepairedRelease
+from reference.repaired.spent import PROBE
 from tests.command_lines import reference
 from tests.test_repaired_cells import FILE, table
 from tests.test_repaired_classifier import NEW, NEW_Z, fitted
@@ -134,3 +138,18 @@ def test_what_a_file_says_beside_what_it_released_is_refused(tmp_path, groups, s
     (tmp_path / "release.json").write_text(json.dumps(edited(document, place, new)))
     with pytest.raises(ReleaseFileError, match="|".join({str(place[0]), "privacy", "probes", "cells"})):
         RepairedClassifier.from_release(tmp_path / "release.json")
+
+
+def test_a_fair_model_without_a_probe_is_refused():
+    """A file may leave its probes out, and the account with them."""
+    found = fitted().release_
+    model = found.model
+    assert model.probes
+    spent = tuple(one for one in model.spent if one.what != PROBE)
+
+    def again(model: Model) -> RepairedRelease:
+        return RepairedRelease.of(model, found.domain, slack=found.slack, noise="numpy", seeded=True)
+
+    assert again(model).probes == found.probes
+    with pytest.raises(ReleaseFileError, match="no probe"):
+        again(replace(model, probes=(), spent=spent))

@@ -207,6 +207,9 @@ def test_more_probes_and_more_numbers_need_wider_limits(delta):
     model = replace(fit(few(0, 2, keep=True), 0).model, probes=probes, multiplier=150.0)
     found = limits_of(model, few(0, 2, keep=True).domain)
     assert 0 <= found.low <= found.high <= 1
+    # and what cannot be
+    far = replace(model, probes=tuple(one._replace(difference=-31.0) for one in probes[:4]))
+    assert limits_of(far, few(0, 2, keep=True).domain) == Limits(1.0, 1.0)
 
 
 def test_a_cell_as_small_as_cells_are_taken_to_be_says_nothing():

@@ -80,7 +80,7 @@ def limits_of(model: Model, domain: Domain) -> Limits:
         lambda probes: math.hypot(model.probes[0].noise / math.sqrt(probes), model.noise_of_share),
         _width(1, len(at), laplace=not model.delta),
     )
-    low, high = max(-1.0, low), min(1.0, high)
+    low, high = (min(1.0, max(-1.0, limit)) for limit in (low, high))
     nearest = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
     return Limits(nearest, max(abs(low), abs(high)))
 
@@ -121,7 +121,7 @@ def _of_cells(model: Model, cells: Cells, expected: Curves) -> Limits:
 
         sides = (above[:, group], below[:, group])
         own = _limits(rates[:, group, label], np.abs(at - final)[:, group], sides, error, width)
-        low[group, label], high[group, label] = max(0.0, own[0]), min(1.0, own[1])
+        low[group, label], high[group, label] = np.clip(own, 0.0, 1.0)
     pairs = [
         (low[i, label] - high[k, label], high[i, label] - low[k, label])
         for label in range(seen.shape[1])

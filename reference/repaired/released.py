@@ -188,6 +188,8 @@ class RepairedRelease(
         self._require_cells()
         if (self.group_share is not None) != (self.fairness == "demographic_parity" and self.cells is None):
             raise ReleaseFileError("a share where probes need it, and nowhere else", place="group_share")
+        if self.group_share is not None and not self.probes:
+            raise ReleaseFileError("no probe of a model that is said to be fair", place="probes")
         if self.group_share is not None and not 0 < self.group_share < 1:
             raise ReleaseFileError("not between 0 and 1", place="group_share")
         if not 0 <= self.slack <= 1:
