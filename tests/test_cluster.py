@@ -93,7 +93,7 @@ def scheduler() -> Iterator[str]:
         # a worker that comes back imports nothing again
         get_mp_context().set_forkserver_preload(["distributed", __name__])
         with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
         ) as made:
             yield made.scheduler_address
 
@@ -202,7 +202,7 @@ def test_nothing_is_released_where_the_cluster_fails(
 SCHEDULER = """
 import logging, sys
 from distributed import LocalCluster
-quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
 with LocalCluster(n_workers=1, threads_per_worker=1, **quiet) as made:
     print(made.scheduler_address, flush=True)
     sys.stdin.read()

@@ -26,7 +26,7 @@ def late() -> None:
 @pytest.fixture
 def cluster() -> Any:
     made: Any = distributed.LocalCluster
-    with made(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as one:
+    with made(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as one:
         yield one
 
 
