@@ -194,7 +194,6 @@ class Prospect:
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
-Judged: TypeAlias = list[Candidate] | FloatArray
 
 Made = TypeVar("Made")
 
@@ -223,7 +222,7 @@ def candidates_of(
     quantiser: Quantiser | None,
     *,
     more: Pair | None = None,
-    each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
+    each: Callable[[Callable[[int], _Judged | FloatArray], int], Iterator[_Judged | FloatArray]] = one_by_one,
 ) -> list[Candidate]:
     """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
 
@@ -242,34 +241,67 @@ def candidates_of(
     """
     outputs, listed = _Outputs.of(left, right, more), list(scores)
 
-    def judge(place: int) -> Judged:
+    def judge(place: int) -> _Judged | FloatArray:
         """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""
         score = listed[place]
         if score.binary:
             return np.array(outputs.binary(score))
-        candidates: list[Candidate] = []
-        ordered = outputs.ordered(score)
-        thresholds = _thresholds(*ordered)
-        # with one coordinate a learned ratio is high where its bins had luck, and common events are the best
-        is_ratio = left.shape[1] > 1 and isinstance(score, RATIOS)
-        sums = [np.append(0.0, np.cumsum(side)) for side in ordered] if is_ratio else []
-        for at_least in (True, False):
-            counts = [_counts(side, thresholds, at_least) for side in ordered]
-            events = _Events([score], thresholds, at_least, quantiser)
-            smoothed = smoothed_counts(counts, sums, at_least=at_least) if is_ratio else None
-            candidates += _candidates(events, counts, outputs.rows, prospect, smoothed)
-        return candidates
+        return _Judged.of(score, outputs, prospect, quantiser)
 
     judged = list(each(judge, len(listed)))
-    found = [candidate for one in judged if isinstance(one, list) for candidate in one]
+    wide = [one for one in judged if isinstance(one, _Judged)]
+    # of similar scores one that tells less may look better far out
+    best = max((one.fit for one in wide), default=-math.inf)
+    found = [candidate for one in wide for candidate in (one.smoothed if one.fit == best else one.counted)]
     # there may be many binary ones, of one event each: they are judged together
     binary = [score for score in listed if score.binary]
     if binary:
-        indicated = np.array([one for one in judged if not isinstance(one, list)])
+        indicated = np.array([one for one in judged if not isinstance(one, _Judged)])
         for place, at_least in enumerate((True, False)):
             events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
             found += _candidates(events, list(indicated[:, :, place].T), outputs.rows, prospect)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """The best half-lines of one score.
+
+    Parameters
+    ----------
+    counted : list of Candidate
+        By the counts alone.
+    smoothed : list of Candidate
+        By a fit of log ratios to the score, if it is one that estimates them.
+    fit : float
+        How much the score tells; minus infinity without a fit.
+    """
+
+    counted: list[Candidate]
+    smoothed: list[Candidate]
+    fit: float
+
+    @classmethod
+    def of(cls, score: Score, outputs: _Outputs, prospect: Prospect, quantiser: Quantiser | None) -> _Judged:
+        ordered = outputs.ordered(score)
+        thresholds = _thresholds(*ordered)
+        # with one coordinate a learned ratio is high where its bins had luck, and common events are the best
+        is_ratio = outputs.parts[0][0].shape[1] > 1 and isinstance(score, RATIOS)
+        sums = [np.append(0.0, np.cumsum(side)) for side in ordered] if is_ratio else []
+        counted: list[Candidate] = []
+        smoothed: list[Candidate] = []
+        fits = [-math.inf]
+        for at_least in (True, False):
+            counts = [_counts(side, thresholds, at_least) for side in ordered]
+            events = _Events([score], thresholds, at_least, quantiser)
+            plain = _candidates(events, counts, outputs.rows, prospect)
+            counted += plain
+            fitted = smoothed_counts(counts, sums, at_least=at_least) if is_ratio else None
+            if fitted is not None:
+                plain = _candidates(events, counts, outputs.rows, prospect, fitted)
+                fits.append(fitted.fit)
+            smoothed += plain
+        return cls(counted, smoothed, max(fits))
 
 
 def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate) -> list[Score]:

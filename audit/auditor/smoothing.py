@@ -40,10 +40,13 @@ class Smoothed:
         On left and right; together they are as many as were seen.
     error : ndarray
         Standard error of the log of their ratio.
+    fit : float
+        Log likelihood of the inputs given the scores: of several scores the one that tells most has the largest.
     """
 
     counts: tuple[FloatArray, FloatArray]
     error: FloatArray
+    fit: float
 
     @property
     def enough(self) -> BoolArray:
@@ -97,7 +100,8 @@ def smoothed_counts(
     error *= seen / np.maximum(on_left * on_right, 1e-300)
     # the order of the thresholds
     step = -1 if at_least else 1
-    return Smoothed((on_left[::step], on_right[::step]), error[::step])
+    fit = float(left @ np.log(share) + right @ np.log(1 - share))
+    return Smoothed((on_left[::step], on_right[::step]), error[::step], fit)
 
 
 def _cells(counts: FloatArray, sums: FloatArray, at_least: bool) -> tuple[FloatArray, FloatArray]:
