@@ -191,8 +191,13 @@ def interpreter(version: str) -> str | None:
 OTHERS = [version for version in ("3.11", "3.12", "3.13") if version != "{}.{}".format(*sys.version_info)]
 
 
-@pytest.mark.lengthy
-@pytest.mark.parametrize("version", OTHERS)
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param(one, marks=pytest.mark.exhaustive if one == OTHERS[-1] else pytest.mark.lengthy)
+        for one in OTHERS
+    ],
+)
 def test_core_installs_and_runs_on_other_pythons(version: str, built: Built, tmp_path: Path) -> None:
     python = interpreter(version)
     if python is None:
