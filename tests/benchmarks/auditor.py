@@ -67,6 +67,7 @@ def audit(subject: Subject, draws: int, seed: int, *, workers: int = 1, **choice
 
 
 def table(seeds: int, names: list[str]) -> None:
+    print("ceiling: at the counts expected of all draws; counts that were drawn lie on either side of them")
     print(
         f"{'task':<30}{'true':>7}{'draws':>11}{'median':>9}{'min':>9}{'goal':>7}{'ceiling':>9}{'above':>7}{'s/run':>7}"
     )
@@ -183,7 +184,12 @@ COORDINATES = (8, 20)
 POWERED = ((ProductLaplace, ScoredProductLaplace), (ProductGaussian, ScoredProductGaussian))
 
 
+CAPTION = """true ratio: what the true likelihood ratio certifies in the same run.  ceiling: the bound at the
+counts expected of all draws; counts that were drawn lie on either side, so a share may be above 1."""
+
+
 def power(seeds: int, draws: int) -> None:
+    print(CAPTION)
     head = f"{'own':>8}{'true ratio':>12}{'share':>7}{'ceiling':>9}{'share':>7}"
     print(f"{'noise':<20}{'coordinates':>12}{'draws':>12}{head}")
     for kind, scored in POWERED:

@@ -179,6 +179,15 @@ LISTED = {
 """Where other fields than usual are harmless."""
 
 
+PAIRS = {
+    (
+        ("request", "curve"),
+        ("judged",),
+    ): "what the same audit with a curve writes of its bits, of which it has none",
+}
+"""Pairs of fields that no check finds, though it finds one of them alone, and why that is harmless."""
+
+
 def harmless(place: tuple[Any, ...], known: Iterable[tuple[Any, ...]] = HARMLESS) -> bool:
     return any(place[: len(one)] == one for one in known)
 
@@ -220,7 +229,8 @@ def test_pairs_of_fields_that_are_edited_are_found_or_listed(name, few):
     listed, pairs = LISTED.get(name, HARMLESS), list(itertools.combinations(places, 2))
     some = pairs if few is None else random.Random(name).sample(pairs, few)
     missed = [(one, other) for one, other in some if holds(edited(edited(document, one), other))]
-    assert [pair for pair in missed if not all(harmless(place, listed) for place in pair)] == []
+    left = [pair for pair in missed if not all(harmless(place, listed) for place in pair)]
+    assert [pair for pair in left if pair not in PAIRS] == []
 
 
 def test_weak_event_honestly_counted_is_no_success(capsys, tmp_path):
