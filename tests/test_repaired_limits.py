@@ -14,18 +14,20 @@ import pytest
 from scipy.stats import binomtest
 
 from reference.budgets import Budget
+from reference.common.grid import rounded_to_grid
 from reference.domain import Domain
-from reference.domain.attributes import OneHot
+from reference.domain.attributes import Numeric, OneHot
 from reference.records import Records, encode_table
 from reference.repaired import interval, repaired_logistic
 from reference.repaired.advice import said_of_probes
-from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
+from reference.repaired.expected import drawn_records
+from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, every_row, limits_of
 from reference.repaired.model import Model
 from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.sums import imbalance
 from reference.repaired.threshold import Probe
 from tests.test_repaired_awkward import few, nine
-from tests.test_repaired_ends import few_rows, workers
+from tests.test_repaired_ends import BUDGET, few_rows, workers
 
 ADMITTED = ((512, 313, 89, 19), (353, 207, 17, 8), (120, 205, 202, 391), (138, 279, 131, 244), (53, 138, 94, 299))
 ADMITTED += ((22, 351, 24, 317),)
@@ -120,7 +122,7 @@ def test_limits_hold_at_thresholds_that_were_not_probed(monkeypatch):
     assert missed(ends) <= 1
     assert sum(limits_of(one.model, one.domain).known for one in ends) > 16
     # the broken control: every probe counts as one of these thresholds
-    monkeypatch.setattr(interval, "_alike", lambda model, _: np.ones(len(model.probes), dtype=bool))
+    monkeypatch.setattr(interval, "_alike", lambda _, __, probed: np.ones((len(probed), 2), dtype=bool))
     assert missed(ends) > 6
 
 
@@ -193,6 +195,79 @@ def test_an_error_of_the_share_moves_a_probe_no_more_than_said():
         worst = max(worst, off / (abs(z.mean() - float(zbar)) / (2 * spread) + 1e-12))
     # and nearly all of it is needed
     assert 0.8 < worst <= 1
+
+
+def of_eighteen(seed: int, *, n: int = 40_000) -> Records:
+    """Return records of two groups of eighteen; nobody is in the other sixteen."""
+    random = np.random.default_rng(seed)
+    z, job = random.integers(0, 2, n), random.integers(0, 6, n)
+    job = np.where(random.random(n) < 0.7, z, job)
+    y = random.random(n) < np.array([0.2, 0.8, 0.3, 0.6, 0.5, 0.4])[job]
+    values = tuple(f"g{k}" for k in range(18))
+    domain = Domain((OneHot("job", tuple(range(6))),), "y", "z", keep_group=True, group_values=values)
+    return encode_table(domain, {"job": job.tolist(), "y": y.astype(float), "z": z})
+
+
+def test_empty_groups_do_not_move_the_limits_of_others(monkeypatch):
+    """Each counts as a 512th of all records, so that the sizes of the others are too small by 3 % here."""
+    found = []
+    for seed in range(12):
+        records = of_eighteen(seed)
+        model = repaired_logistic(records, BUDGET, fairness="demographic_parity", slack=Fraction(1, 2), rng=seed)
+        assert model.cells is not None
+        found.append(Fitted(model, records.domain, left(model, records)))
+    assert missed(found) <= 1
+    # the broken control: sizes as they are
+    monkeypatch.setattr(interval, "_kept_of_sizes", lambda *_: 1.0)
+    assert missed(found) > 6
+
+
+def silent_people(seed: int, *, n: int = 20_000) -> Records:
+    """Return records of three groups; many of the second, and nobody else, left ten questions open at once."""
+    random = np.random.default_rng(5000 + seed)
+    z = random.choice(3, n, p=[0.4, 0.3, 0.3])
+    silent = (random.random(n) < 0.3) & (z == 1)
+    random.random(n)
+    job, share = random.integers(0, 2, n), random.random(3)
+    y = random.random(n) < np.where(silent, share[2], share[job])
+    names = [f"question{k}" for k in range(10)]
+    attributes = (*(OneHot(name, (0, 1)) for name in names), OneHot("job", (0, 1)))
+    domain = Domain(attributes, "y", "z", keep_group=True, group_values=("a", "b", "c"))
+    open_ = dict.fromkeys(names, silent.astype(int).tolist())
+    return encode_table(domain, {**open_, "job": job.tolist(), "y": y.astype(float), "z": z})
+
+
+def test_people_whom_no_drawn_record_is_like_are_within_the_limits(monkeypatch):
+    """Attributes are drawn as if independent for each label: ten rare values at once are not."""
+    found = [fit(silent_people(seed), seed) for seed in (9, 21, 23)]
+    assert missed(found) == 0
+    # the broken control: drawn records
+    for one in found:
+        x = drawn_records(one.model.counts, one.domain, one.model.n).x
+        monkeypatch.setattr(interval, "every_row", lambda _, x=x: x)
+        assert missed([one]) == 1
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_every_row_is_every_row(keep):
+    for records in (few(0, 4, keep=keep), few_rows(0, keep=keep, groups=3), berkeley(keep=keep)):
+        rows = every_row(records.domain)
+        assert rows is not None
+        known = {row.tobytes() for row in rounded_to_grid(rows)}
+        assert len(known) == len(rows)
+        assert {row.tobytes() for row in rounded_to_grid(records.x)} <= known
+    numbers = Domain((Numeric("age", 0, 100),), "y", "z", keep_group=keep)
+    assert every_row(numbers) is None
+    many = Domain(tuple(OneHot(str(k), (0, 1)) for k in range(15)), "y", "z", keep_group=keep)
+    assert every_row(many) is None
+
+
+def test_where_rows_cannot_be_looked_at_only_probes_of_the_end_count(monkeypatch):
+    monkeypatch.setattr(interval, "MOST_ROWS", 1)
+    model, domain = fit(few(0, 3, keep=False), 0).model, few(0, 3, keep=False).domain
+    ended = replace(model, multiplier=model.probes[-1].multiplier)
+    assert limits_of(ended, domain).known
+    assert limits_of(replace(model, multiplier=model.probes[-1].multiplier + 1e-9), domain) == UNKNOWN
 
 
 @pytest.mark.parametrize("delta", ["1e-5", "0"])

@@ -115,9 +115,6 @@ class Curves(Protocol):
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
         """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...); thresholds: (groups, ...)."""
 
-    def alike(self, one: FloatArray, other: FloatArray) -> BoolArray:
-        """Return for each group whether two sets of thresholds predict every drawn record of it the same."""
-
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group that treats all alike once errors are corrected."""
 
@@ -155,12 +152,6 @@ class Expected(NamedTuple):
     def joint(self) -> bool:
         """False."""
         return False
-
-    def alike(self, one: FloatArray, other: FloatArray) -> BoolArray:
-        """Return for each group whether no score is between two thresholds."""
-        first, second = (self.rates(each, odds=True) for each in (one, other))
-        found: BoolArray = (first == second).all(axis=1)
-        return found
 
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group."""

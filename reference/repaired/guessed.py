@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from scipy.special import expit
 
-from reference.common.arrays import BoolArray, FloatArray
+from reference.common.arrays import FloatArray
 from reference.common.scores import decision_scores
 from reference.repaired.cells import SMALLEST_CELL, Cells, Errors, spread
 from reference.repaired.loss import probability
@@ -88,11 +88,6 @@ class Guessed(NamedTuple):
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
         """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...)."""
         return self._rates(thresholds, odds, 0.0)
-
-    def alike(self, one: FloatArray, other: FloatArray) -> BoolArray:
-        """Return for each group whether two sets of thresholds predict all records the same."""
-        first, second = (excess(self.advantage, self.likely, tuple(each)) > 0.0 for each in (one, other))
-        return np.full(len(self.likely), (first == second).all())
 
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group."""

@@ -2,7 +2,8 @@
 
 A probe tells of the thresholds at which it was made.  It tells of the final ones
 
-* if no drawn record is predicted otherwise there: then both thresholds choose the same people;
+* if no row that the domain encodes is predicted otherwise there: then both thresholds choose the same people.  If
+  there are too many rows to look at them, only probes at the final thresholds count;
 * as an upper or a lower limit where predictions use the group, because fewer members of a group are chosen the
   higher their threshold is.
 
@@ -13,7 +14,8 @@ does where a fit ends; the limits hold for every set of probes at once (Bonferro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +23,15 @@ from scipy.special import ndtri
 
 from reference.common.arrays import BoolArray, FloatArray
 from reference.domain import Domain
-from reference.repaired.cells import SMALLEST_CELL, Cells, Curves
-from reference.repaired.expected import drawn_records
-from reference.repaired.model import Model, margins
+from reference.repaired.cells import SMALLEST_CELL, Cells
+from reference.repaired.model import Model
 from reference.repaired.spent import CELL_COUNTS
 
 CONFIDENCE = 0.95
 """How often, at least, the difference among the fitted records is between the limits."""
+
+MOST_ROWS = 2**14
+"""Domains with more rows are not looked at row by row."""
 
 MOST_COUNTED = 1000
 """More probes count as so many: their limits are 0 and 1 anyway."""
@@ -64,11 +68,13 @@ def limits_of(model: Model, domain: Domain) -> Limits:
         Of the release.
     """
     if model.cells is not None:
-        return _of_cells(model, model.cells, model.expected_cells(domain))
+        return _of_cells(model, model.cells, domain)
     if model.zbar is None:
         return UNKNOWN
     final, at = model.multiplier, np.array([one.multiplier for one in model.probes])
-    above = below = _alike(model, domain)
+    probed = [replace(model, multiplier=one.multiplier) for one in model.probes]
+    alike: BoolArray = np.all(_alike(model, domain, probed), axis=1)
+    above, below = alike, alike
     if model.group_weights is None:
         # the difference falls as the multiplier rises
         above, below = above | (at <= final), below | (at >= final)
@@ -85,32 +91,64 @@ def limits_of(model: Model, domain: Domain) -> Limits:
     return Limits(nearest, max(abs(low), abs(high)))
 
 
-def _alike(model: Model, domain: Domain) -> BoolArray:
-    """Return for each probe whether the final multiplier predicts all drawn records as that of the probe does."""
-    assert model.zbar is not None
-    drawn = drawn_records(model.counts, domain, model.n)
-    z = (drawn.x[:, -1] > 0).astype(np.float64)
-    advantage, belonging = margins(model.w, model.group_weights, float(model.zbar), drawn.x, z)
+def _alike(model: Model, domain: Domain, probed: Sequence[Model]) -> BoolArray:
+    """Return for each probe whether the model predicts every row as at the probe, shape (probes, groups).
 
-    def chosen(multiplier: float) -> BoolArray:
-        found: BoolArray = advantage - multiplier * belonging > 0.0
-        return found
+    Where predictions do not use the group, all groups have one answer.
 
-    final = chosen(model.multiplier)
-    return np.array([bool((chosen(one.multiplier) == final).all()) for one in model.probes])
+    Parameters
+    ----------
+    model : Model
+    domain : Domain
+    probed : sequence of Model
+        At the thresholds of each probe.
+    """
+    x, groups = every_row(domain), np.arange(domain.groups)
+    if x is None:
+        return np.array([np.full(len(groups), _places(one) == _places(model)) for one in probed])
+    if not domain.keep_group:
+        final = model.predict(x)
+        return np.array([np.full(len(groups), (one.predict(x) == final).all()) for one in probed])
+    z = x[:, -len(groups) :].argmax(axis=1) if domain.group_values else (x[:, -1] > 0).astype(np.int64)
+    final = model.predict(x, z.astype(np.float64))
+    otherwise = [z[one.predict(x, z.astype(np.float64)) != final] for one in probed]
+    return np.array([~np.isin(groups, one) for one in otherwise])
 
 
-def _of_cells(model: Model, cells: Cells, expected: Curves) -> Limits:
+def _places(model: Model) -> tuple[float, ...]:
+    return (model.multiplier,) if model.cells is None else model.cells.thresholds
+
+
+def every_row(domain: Domain) -> FloatArray | None:
+    """Return every row that a domain encodes; None if some are numbers, or more than MOST_ROWS."""
+    choices = [np.eye(len(attribute.columns)) for attribute in domain.attributes]
+    if domain.prescaled or any(len(one) == 1 for one in choices):
+        return None
+    if domain.intercept:
+        choices.insert(0, np.ones((1, 1)))
+    if domain.keep_group:
+        choices.append(np.eye(domain.groups) if domain.group_values else np.array([[0.0], [1.0]]))
+    if math.prod(map(len, choices)) > MOST_ROWS:
+        return None
+    rows = np.ones((1, 0))
+    for one in choices:
+        rows = np.hstack([np.repeat(rows, len(one), axis=0), np.tile(one, (len(rows), 1))])
+    return rows * domain.column_factor
+
+
+def _of_cells(model: Model, cells: Cells, domain: Domain) -> Limits:
     final, at = np.array(cells.thresholds), np.array([one.thresholds for one in cells.probes])
-    alike = np.array([expected.alike(one, final) for one in at])
-    above = below = alike
-    if not expected.joint:
+    probed = [replace(model, cells=replace(cells, thresholds=one.thresholds)) for one in cells.probes]
+    above = below = alike = _alike(model, domain, probed)
+    if model.group_weights is None:
         # fewer of a group are chosen the higher its threshold is
         above, below = alike | (at <= final), alike | (at >= final)
     seen = cells.seen
     width = _width(int(seen.sum()), len(at), laplace=not model.delta)
-    rates = np.array([one.rates for one in cells.probes]).reshape(len(at), *seen.shape)
-    noise = np.array(cells.probes[0].noise).reshape(seen.shape)
+    # of sizes that were not made smaller
+    kept = _kept_of_sizes(model, cells)
+    rates = 0.5 + kept * (np.array([one.rates for one in cells.probes]).reshape(len(at), *seen.shape) - 0.5)
+    noise = kept * np.array(cells.probes[0].noise).reshape(seen.shape)
     of_size = _errors_of_sizes(model, cells).reshape(seen.shape)
     low, high = np.zeros(seen.shape), np.ones(seen.shape)
     for group, label in zip(*np.nonzero(seen), strict=True):
@@ -133,6 +171,15 @@ def _of_cells(model: Model, cells: Cells, expected: Curves) -> Limits:
         return UNKNOWN
     lows, highs = zip(*pairs, strict=True)
     return Limits(float(max(0.0, *lows)), float(max(highs)))
+
+
+def _kept_of_sizes(model: Model, cells: Cells) -> float:
+    """Return what is left of each size where cells as small as cells are taken to be grew at the others' cost.
+
+    Sizes were made to add up to n by one factor: the smallest tells it, if it was such a cell.  If none was, the
+    factor is 1.
+    """
+    return min(1.0, min(cells.sizes) / (SMALLEST_CELL * model.n))
 
 
 def _errors_of_sizes(model: Model, cells: Cells) -> FloatArray:
