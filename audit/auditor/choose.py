@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
-from audit.auditor.events import Event, Quantiser, Score, score_all
-from audit.auditor.events.bits import BitScore
+from audit.auditor.events import Event, Quantiser, Score
 from audit.auditor.events.scores import (
     AdditiveScore,
-    CoordinateScore,
-    IntervalScore,
     LikelihoodRatioScore,
     LogisticScore,
 )
+from audit.auditor.ordered import Outputs, Pair
 from audit.auditor.smoothing import Smoothed, smoothed_counts
 from audit.bounds import POWER, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray
@@ -192,9 +189,6 @@ class Prospect:
         return able
 
 
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
-
-
 Made = TypeVar("Made")
 
 
@@ -239,7 +233,7 @@ def candidates_of(
     each : callable
         Judges the scores: `each(work, number)` yields `work(0)`, `work(1)`, ...
     """
-    outputs, listed = _Outputs.of(left, right, more), list(scores)
+    outputs, listed = Outputs.of(left, right, more), list(scores)
 
     def judge(place: int) -> _Judged | FloatArray:
         """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""
@@ -282,7 +276,7 @@ class _Judged:
     fit: float
 
     @classmethod
-    def of(cls, score: Score, outputs: _Outputs, prospect: Prospect, quantiser: Quantiser | None) -> _Judged:
+    def of(cls, score: Score, outputs: Outputs, prospect: Prospect, quantiser: Quantiser | None) -> _Judged:
         ordered = outputs.ordered(score)
         thresholds = _thresholds(*ordered)
         # with one coordinate a learned ratio is high where its bins had luck, and common events are the best
@@ -316,71 +310,6 @@ def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate
     near = [one for one in found if one.rival >= enough or (one.common and one.face_value >= enough)]
     kept = {id(one.event.score) for one in near}
     return [score for score in scores if score.binary or id(score) in kept]
-
-
-@dataclass(frozen=True, eq=False)
-class _Outputs:
-    """Draws that scores are judged on: parts whose order, and that of their rows, plays no part.
-
-    Parameters
-    ----------
-    parts : sequence of (left, right)
-    finite : bool
-        Whether all numbers are: one look at them instead of one per score.
-    """
-
-    parts: Sequence[Pair]
-    finite: bool
-
-    @classmethod
-    def of(cls, left: FloatArray, right: FloatArray, more: Pair | None) -> _Outputs:
-        parts = [(left, right)] if more is None else [more, (left, right)]
-        finite = all(np.isfinite(side).all() for part in parts for side in part)
-        # most scores look at one coordinate
-        return cls([(np.asfortranarray(one), np.asfortranarray(other)) for one, other in parts], finite)
-
-    @property
-    def rows(self) -> int:
-        """Outputs per input."""
-        return sum(len(left) for left, _ in self.parts)
-
-    def ordered(self, score: Score) -> list[FloatArray]:
-        """Return the scores on both inputs, sorted."""
-        evaluate = _directly if self.finite else score_all
-        if self.parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
-            sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
-        elif self.finite and isinstance(score, CoordinateScore | AdditiveScore):
-            return [score.in_order(column) for column in self._columns(0)]
-        else:
-            # scores of sorted numbers are quicker to find
-            sides = [np.array(evaluate(score, column[:, np.newaxis])) for column in self._columns(0)]
-        for side in sides:
-            side.sort()
-        return sides
-
-    def binary(self, score: Score) -> list[FloatArray]:
-        """Return of a score of 0 or 1, or -infinity, on both inputs how many are at least 1, and at most 0."""
-        if self.finite and isinstance(score, IntervalScore):
-            ones = [score.count(column) for column in self._columns(score.coordinate)]
-        else:
-            # the ones are last
-            ones = [len(side) - int(np.searchsorted(side, 1.0)) for side in self.ordered(score)]
-        return [np.array([one, self.rows - one], dtype=np.float64) for one in ones]
-
-    def _columns(self, k: int) -> list[FloatArray]:
-        """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
-        columns = self._sorted.get(k)
-        if columns is None:
-            columns = [np.concatenate([part[side][:, k] for part in self.parts]) for side in (0, 1)]
-            for column in columns:
-                column.sort()
-            self._sorted.clear()
-            self._sorted[k] = columns
-        return columns
-
-    @cached_property
-    def _sorted(self) -> dict[int, list[FloatArray]]:
-        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -467,10 +396,6 @@ def method_for(candidate: Candidate, prospect: Prospect) -> Method:
     ]
     counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
     return better_method(counts, prospect.significance)
-
-
-def _directly(score: Score, outputs: FloatArray) -> FloatArray:
-    return score(outputs)
 
 
 def promised(
