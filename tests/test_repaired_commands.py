@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reference.commands import fit_repaired
@@ -143,6 +144,18 @@ def test_a_model_that_says_the_same_of_all_is_warned_of(run):
     assert f"the model says {said}" in run(rare).err
     assert f"2 of 2 models say {said}" in run(f"{rare} --splits 2").err
     assert said not in run(f"{FIT} --fairness none").err
+
+
+def test_a_model_that_is_no_better_than_the_commoner_label_is_warned_of(run):
+    said = "predicting the more common label for everyone is at least as accurate"
+    assert said not in run(f"{FIT} --fairness none").err
+    assert "is not forecast" not in run(f"{FIT} --fairness none").out
+    # labels that follow a fair coin: nothing can be learned
+    coin = np.random.default_rng(3).integers(2, size=len(NEW))
+    NEW.assign(income=np.where(coin, "high", "low"), sex=NEW_Z).to_csv("coin.csv", index=False)
+    found = run("fit --mechanism repaired --data coin.csv --domain domain.json --seed 1")
+    assert said in found.err
+    assert "what fairness costs is not forecast" in found.out
 
 
 def test_a_card_says_which_probe_its_number_is_of_and_when_noise_hides_it(run, folder):

@@ -166,7 +166,7 @@ def fit_repaired(
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
-    _warn(said_of_constant(found))
+    _warn(said_of_constant(found) or said_of_gain(found))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
@@ -199,6 +199,14 @@ def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
     which = "the model says" if len(found) == 1 else f"{constant} of {len(found)} models say"
     said = f"{which} the same of every record, so that a difference of 0 says nothing about fairness"
     return (f"{said} ({NOT_PRIVATE})",)
+
+
+def said_of_gain(found: list[dict[str, float]]) -> tuple[str, ...]:
+    """Warn if predicting the more common class would be at least as accurate: not private, for the data holder."""
+    gain = float(np.mean([one["gain"] for one in found]))
+    if gain > 0.0:
+        return ()
+    return (f"predicting the more common label for everyone is at least as accurate ({NOT_PRIVATE})",)
 
 
 def _warn(warnings: Iterable[str]) -> None:
@@ -254,7 +262,7 @@ def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
             else [f"Counted in {document['ledger']}."]
         ),
         f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
-        f"advice: {advice}",
+        f"advice: {advice}{'' if readings['fairness'] == 'none' else '; what fairness costs is not forecast'}",
         f"metrics {where} ({NOT_PRIVATE}):",
     ]
     for name, value in document["metrics"].items():
