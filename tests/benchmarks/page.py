@@ -34,7 +34,7 @@ A release from sums takes {release} times as long with hardened noise as with nu
 
 The rate of checked, exact sums, as a share of the rate at which pyarrow alone decodes the file: 14 numbers a
 record, 370,000 records of text, 4,440,000 of the others, from a warm cache. "Clock" has pyarrow on one thread or
-two; we decode on two and add up on another. "All threads" compares processor times, with pyarrow on one thread.
+two; we decode on one and add up on another. "All threads" compares processor times, with pyarrow on one thread.
 
 {files}
 
