@@ -414,7 +414,7 @@ def promised(
     one_more = unlikely + 1
     parts = [np.sqrt(np.maximum(1 - c / chosen_on, 0) / np.maximum(c, 1)) for c in (likely, one_more)]
     both = np.maximum(np.hypot(*parts), 1e-300)
-    p = _moved(likely, -luck * parts[0] * parts[0] / both) / chosen_on
+    p = np.minimum(_moved(likely, -luck * parts[0] * parts[0] / both) / chosen_on, 1.0)
     q = np.minimum(_moved(one_more, luck * parts[1] * parts[1] / both) / chosen_on, 1.0)
     hopeful = p > prospect.delta
     excess = np.where(hopeful, p - prospect.delta, 1.0)
