@@ -340,18 +340,20 @@ def _candidates(
         pair = counts[::step]
         promises = promised(pair[0], pair[1], rows, prospect)
         face_values = promised(pair[0], pair[1], rows, prospect, luck=0.0)
-        if smoothed is not None:
-            likely_count, unlikely_count = smoothed.counts[::step]
-            expected = promised(likely_count, unlikely_count, rows, prospect, luck=0.0)
-            # one fit for all thresholds: none is the luckiest of many
-            promises = np.where(smoothed.enough, np.maximum(promises, expected - smoothed.error), promises)
-            face_values = np.where(smoothed.enough, expected, face_values)
-        hopes = promised(pair[0], pair[1], rows, prospect, luck=HOPE)
-        contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
-        common = pair[0] >= COMMON * rows
         # the share itself, and one that its count allows: the rarest events look rarer by luck
         able = prospect.able((pair[1] + 0.5) / rows)
         able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows)
+        if smoothed is not None:
+            # a fit says too much of events so rare that their counts could not refute the claim
+            fitted = smoothed.enough & able
+            likely_count, unlikely_count = smoothed.counts[::step]
+            expected = promised(likely_count, unlikely_count, rows, prospect, luck=0.0)
+            # one fit for all thresholds: none is the luckiest of many
+            promises = np.where(fitted, np.maximum(promises, expected - smoothed.error), promises)
+            face_values = np.where(fitted, expected, face_values)
+        hopes = promised(pair[0], pair[1], rows, prospect, luck=HOPE)
+        contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
+        common = pair[0] >= COMMON * rows
         # lexicographic: a positive promise first, then the contrast
         rival = float(hopes[~common].max(initial=-np.inf))
         order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
