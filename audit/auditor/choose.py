@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import cached_property
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
-from audit.auditor.events import Event, Quantiser, Score
-from audit.auditor.events.scores import (
-    AdditiveScore,
-    LikelihoodRatioScore,
-    LogisticScore,
-)
-from audit.auditor.ordered import Outputs, Pair
-from audit.auditor.smoothing import Smoothed, smoothed_counts
+from audit.auditor.events import Event, Quantiser, Score, score_all
+from audit.auditor.events.bits import BitScore
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from audit.bounds import POWER, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray
 
@@ -44,9 +40,6 @@ ABLE = 1.4
 
 FEW_EXPECTED = 50.0
 """Below this many expected occurrences a normal approximation says too little."""
-
-RATIOS = (AdditiveScore, LikelihoodRatioScore, LogisticScore)
-"""Scores of all coordinates that estimate the log likelihood ratio."""
 
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
@@ -189,6 +182,10 @@ class Prospect:
         return able
 
 
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+
+Judged: TypeAlias = list[Candidate] | FloatArray
+
 Made = TypeVar("Made")
 
 
@@ -216,7 +213,7 @@ def candidates_of(
     quantiser: Quantiser | None,
     *,
     more: Pair | None = None,
-    each: Callable[[Callable[[int], _Judged | FloatArray], int], Iterator[_Judged | FloatArray]] = one_by_one,
+    each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
 ) -> list[Candidate]:
     """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
 
@@ -233,69 +230,32 @@ def candidates_of(
     each : callable
         Judges the scores: `each(work, number)` yields `work(0)`, `work(1)`, ...
     """
-    outputs, listed = Outputs.of(left, right, more), list(scores)
+    outputs, listed = _Outputs.of(left, right, more), list(scores)
 
-    def judge(place: int) -> _Judged | FloatArray:
+    def judge(place: int) -> Judged:
         """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""
         score = listed[place]
         if score.binary:
             return np.array(outputs.binary(score))
-        return _Judged.of(score, outputs, prospect, quantiser)
+        candidates: list[Candidate] = []
+        ordered = outputs.ordered(score)
+        thresholds = _thresholds(*ordered)
+        for at_least in (True, False):
+            counts = [_counts(side, thresholds, at_least) for side in ordered]
+            events = _Events([score], thresholds, at_least, quantiser)
+            candidates += _candidates(events, counts, outputs.rows, prospect)
+        return candidates
 
     judged = list(each(judge, len(listed)))
-    wide = [one for one in judged if isinstance(one, _Judged)]
-    # of similar scores one that tells less may look better far out
-    best = max((one.fit for one in wide), default=-math.inf)
-    found = [candidate for one in wide for candidate in (one.smoothed if one.fit == best else one.counted)]
+    found = [candidate for one in judged if isinstance(one, list) for candidate in one]
     # there may be many binary ones, of one event each: they are judged together
     binary = [score for score in listed if score.binary]
     if binary:
-        indicated = np.array([one for one in judged if not isinstance(one, _Judged)])
+        indicated = np.array([one for one in judged if not isinstance(one, list)])
         for place, at_least in enumerate((True, False)):
             events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
             found += _candidates(events, list(indicated[:, :, place].T), outputs.rows, prospect)
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """The best half-lines of one score.
-
-    Parameters
-    ----------
-    counted : list of Candidate
-        By the counts alone.
-    smoothed : list of Candidate
-        By a fit of log ratios to the score, if it is one that estimates them.
-    fit : float
-        How much the score tells; minus infinity without a fit.
-    """
-
-    counted: list[Candidate]
-    smoothed: list[Candidate]
-    fit: float
-
-    @classmethod
-    def of(cls, score: Score, outputs: Outputs, prospect: Prospect, quantiser: Quantiser | None) -> _Judged:
-        ordered = outputs.ordered(score)
-        thresholds = _thresholds(*ordered)
-        # with one coordinate a learned ratio is high where its bins had luck, and common events are the best
-        is_ratio = outputs.parts[0][0].shape[1] > 1 and isinstance(score, RATIOS)
-        sums = [np.append(0.0, np.cumsum(side)) for side in ordered] if is_ratio else []
-        counted: list[Candidate] = []
-        smoothed: list[Candidate] = []
-        fits = [-math.inf]
-        for at_least in (True, False):
-            counts = [_counts(side, thresholds, at_least) for side in ordered]
-            events = _Events([score], thresholds, at_least, quantiser)
-            plain = _candidates(events, counts, outputs.rows, prospect)
-            counted += plain
-            fitted = smoothed_counts(counts, sums, at_least=at_least) if is_ratio else None
-            if fitted is not None:
-                plain = _candidates(events, counts, outputs.rows, prospect, fitted)
-                fits.append(fitted.fit)
-            smoothed += plain
-        return cls(counted, smoothed, max(fits))
 
 
 def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate) -> list[Score]:
@@ -313,6 +273,71 @@ def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate
 
 
 @dataclass(frozen=True, eq=False)
+class _Outputs:
+    """Draws that scores are judged on: parts whose order, and that of their rows, plays no part.
+
+    Parameters
+    ----------
+    parts : sequence of (left, right)
+    finite : bool
+        Whether all numbers are: one look at them instead of one per score.
+    """
+
+    parts: Sequence[Pair]
+    finite: bool
+
+    @classmethod
+    def of(cls, left: FloatArray, right: FloatArray, more: Pair | None) -> _Outputs:
+        parts = [(left, right)] if more is None else [more, (left, right)]
+        finite = all(np.isfinite(side).all() for part in parts for side in part)
+        # most scores look at one coordinate
+        return cls([(np.asfortranarray(one), np.asfortranarray(other)) for one, other in parts], finite)
+
+    @property
+    def rows(self) -> int:
+        """Outputs per input."""
+        return sum(len(left) for left, _ in self.parts)
+
+    def ordered(self, score: Score) -> list[FloatArray]:
+        """Return the scores on both inputs, sorted."""
+        evaluate = _directly if self.finite else score_all
+        if self.parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
+            sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
+        elif self.finite and isinstance(score, CoordinateScore | AdditiveScore):
+            return [score.in_order(column) for column in self._columns(0)]
+        else:
+            # scores of sorted numbers are quicker to find
+            sides = [np.array(evaluate(score, column[:, np.newaxis])) for column in self._columns(0)]
+        for side in sides:
+            side.sort()
+        return sides
+
+    def binary(self, score: Score) -> list[FloatArray]:
+        """Return of a score of 0 or 1, or -infinity, on both inputs how many are at least 1, and at most 0."""
+        if self.finite and isinstance(score, IntervalScore):
+            ones = [score.count(column) for column in self._columns(score.coordinate)]
+        else:
+            # the ones are last
+            ones = [len(side) - int(np.searchsorted(side, 1.0)) for side in self.ordered(score)]
+        return [np.array([one, self.rows - one], dtype=np.float64) for one in ones]
+
+    def _columns(self, k: int) -> list[FloatArray]:
+        """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
+        columns = self._sorted.get(k)
+        if columns is None:
+            columns = [np.concatenate([part[side][:, k] for part in self.parts]) for side in (0, 1)]
+            for column in columns:
+                column.sort()
+            self._sorted.clear()
+            self._sorted[k] = columns
+        return columns
+
+    @cached_property
+    def _sorted(self) -> dict[int, list[FloatArray]]:
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
 class _Events:
     """Half-lines of one score, or one half-line of each of several scores."""
 
@@ -327,33 +352,18 @@ class _Events:
         return Event(score, threshold, self.at_least, likely, self.quantiser)
 
 
-def _candidates(
-    events: _Events,
-    counts: Sequence[FloatArray],
-    rows: int,
-    prospect: Prospect,
-    smoothed: Smoothed | None = None,
-) -> list[Candidate]:
+def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospect: Prospect) -> list[Candidate]:
     """Return the best common event and the best rarer one, for each side as the likely one."""
     found: list[Candidate] = []
-    for likely, step in (("left", 1), ("right", -1)):
-        pair = counts[::step]
+    for likely, pair in (("left", counts), ("right", counts[::-1])):
         promises = promised(pair[0], pair[1], rows, prospect)
         face_values = promised(pair[0], pair[1], rows, prospect, luck=0.0)
-        # the share itself, and one that its count allows: the rarest events look rarer by luck
-        able = prospect.able((pair[1] + 0.5) / rows)
-        able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows)
-        if smoothed is not None:
-            # a fit says too much of events so rare that their counts could not refute the claim
-            fitted = smoothed.enough & able
-            likely_count, unlikely_count = smoothed.counts[::step]
-            expected = promised(likely_count, unlikely_count, rows, prospect, luck=0.0)
-            # one fit for all thresholds: none is the luckiest of many
-            promises = np.where(fitted, np.maximum(promises, expected - smoothed.error), promises)
-            face_values = np.where(fitted, expected, face_values)
         hopes = promised(pair[0], pair[1], rows, prospect, luck=HOPE)
         contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
         common = pair[0] >= COMMON * rows
+        # the share itself, and one that its count allows: the rarest events look rarer by luck
+        able = prospect.able((pair[1] + 0.5) / rows)
+        able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows)
         # lexicographic: a positive promise first, then the contrast
         rival = float(hopes[~common].max(initial=-np.inf))
         order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
@@ -400,6 +410,10 @@ def method_for(candidate: Candidate, prospect: Prospect) -> Method:
     return better_method(counts, prospect.significance)
 
 
+def _directly(score: Score, outputs: FloatArray) -> FloatArray:
+    return score(outputs)
+
+
 def promised(
     likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect, *, luck: float | None = None
 ) -> FloatArray:
@@ -416,7 +430,7 @@ def promised(
     one_more = unlikely + 1
     parts = [np.sqrt(np.maximum(1 - c / chosen_on, 0) / np.maximum(c, 1)) for c in (likely, one_more)]
     both = np.maximum(np.hypot(*parts), 1e-300)
-    p = np.minimum(_moved(likely, -luck * parts[0] * parts[0] / both) / chosen_on, 1.0)
+    p = _moved(likely, -luck * parts[0] * parts[0] / both) / chosen_on
     q = np.minimum(_moved(one_more, luck * parts[1] * parts[1] / both) / chosen_on, 1.0)
     hopeful = p > prospect.delta
     excess = np.where(hopeful, p - prospect.delta, 1.0)

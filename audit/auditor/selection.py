@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.auditor.choose import Candidate, Prospect, best_of, candidates_of, hopeful, method_for
+from audit.auditor.choose import Candidate, Pair, Prospect, best_of, candidates_of, hopeful, method_for
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws, joined
@@ -15,7 +15,6 @@ from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposal
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.events.values import mostly_repeated, share_of_new
-from audit.auditor.ordered import Pair
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 

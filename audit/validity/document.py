@@ -31,7 +31,6 @@ WHAT = {
     "calls": f"assumes only that calls of {PER_CALL} outputs are independent",
     "stages": "looks and stops likewise, and chooses an event anew in each stage",
     "row sets": "events of whole rows",
-    "sums": "events of scores that add up two coordinates, chosen by a fit",
     "arrays": "outputs that are there already",
     "band": "the trade-off curve of such outputs",
     "flips": "one run with canaries",

@@ -12,7 +12,7 @@ import numpy as np
 from audit.auditor.subject import Subject
 from audit.bounds import Counts
 from audit.subjects.catalogue.gaussian import Gaussian
-from audit.subjects.catalogue.laplace import Laplace, ProductLaplace
+from audit.subjects.catalogue.laplace import Laplace
 from reference.common.arrays import FloatArray
 
 SIGNIFICANCE = 0.05
@@ -206,9 +206,6 @@ class OddCells:
 
 IN_CELLS = (Known("randomised response in cells", OddCells(RESPONSE), RESPONSE.true_epsilon()),)
 """Audited by sets of whole rows."""
-
-IN_SUMS = (Known("Laplace on two coordinates, epsilon 1", ProductLaplace(1.0, dimension=2), 1.0),)
-"""Audited by learned sums."""
 
 
 def point_estimate(counts: Counts, delta: float) -> float:

@@ -37,7 +37,6 @@ from audit.validity.known import (
     CONTROL,
     IN_CALLS,
     IN_CELLS,
-    IN_SUMS,
     KNOWN,
     LOOKED_AT,
     PER_CALL,
@@ -196,19 +195,6 @@ def cells_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     }
 
 
-def sums_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
-    """Return whether the bound from a learned sum of several coordinates is above the truth."""
-    found = estimate(
-        known.subject,
-        Terms(draws=draws, significance=SIGNIFICANCE, families=("additive", "logistic")),
-        np.random.default_rng(seed),
-    )
-    return {
-        "sums": found.epsilon_lower_bound > known.true_epsilon,
-        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
-    }
-
-
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
 """A maker of one audit, with its mechanism and number of draws."""
 
@@ -220,7 +206,6 @@ AT_ONE_SIZE = (
     (stages_once, STAGED),
     (cells_once, IN_CELLS),
     (arrays_once, ARRAYS),
-    (sums_once, IN_SUMS),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 
