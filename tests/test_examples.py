@@ -219,7 +219,7 @@ class Reader:
         if given[0] == "estimate" or given[:2] == ["audit", "estimate"]:
             # chance decides nothing here, and a page's draws are for a page's reader
             given += ["--seed", "1"] * ("--seed" not in given) + ["--draws", "40000"] * ("--draws" not in given)
-            if "#" not in line and "--significance" not in given:
+            if not re.search(r"# (exit [13]|refuted)", line) and "--significance" not in given:
                 # a subject with entropy of its own that loses what it claims is refuted in one audit of twenty
                 given += ["--significance", "1e-5"]
         code = run(program, given, name=name)
