@@ -15,7 +15,7 @@ from audit.auditor.events import Event, Quantiser, Score, score_all
 from audit.auditor.events.bits import BitScore
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from audit.bounds import POWER, Counts, Method, better_method
-from reference.common.arrays import BoolArray, FloatArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray
 
 EVEN_THRESHOLDS = 500
 """Thresholds tried per score, evenly over both samples; rarer events get thresholds of their own."""
@@ -37,6 +37,9 @@ HOPE, CLEARLY = 0.75, 0.1
 
 ABLE = 1.4
 """An event should be able to refute the claim at this multiple of its loss, with the stated power."""
+
+OF_CHOSEN, OF_STURDY = 0.9, 0.1
+"""Shares of the significance where a sturdy event is certified beside the chosen one."""
 
 FEW_EXPECTED = 50.0
 """Below this many expected occurrences a normal approximation says too little."""
@@ -68,6 +71,8 @@ class Candidate:
     claim : float or None
     spare : bool
         Proposed only because it is able: others promise more.
+    sturdy : bool
+        Whether it is able at :data:`OF_STURDY` of the significance.
     """
 
     promise: float
@@ -79,6 +84,7 @@ class Candidate:
     able: bool = True
     claim: float | None = None
     spare: bool = False
+    sturdy: bool = True
 
     @property
     def clear(self) -> bool:
@@ -134,6 +140,19 @@ def _best_of(found: Sequence[Candidate]) -> Candidate | None:
     return chosen
 
 
+def sturdy_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
+    """Return the sturdy event to certify beside the chosen one, or None if that is sturdy, or none is.
+
+    A rare event may have been chosen by luck; it then shows little, and the claim would stay undecided. So a
+    common event that could refute the claim (or a rarer one, if no common one could) stands beside it.
+    """
+    sturdy = [candidate for candidate in candidates if candidate.sturdy]
+    common = [candidate for candidate in sturdy if candidate.common]
+    if chosen.claim is None or (chosen.sturdy and (chosen.common or not common)):
+        return None
+    return max(common or sturdy, key=lambda candidate: candidate.rank, default=None)
+
+
 @dataclass(frozen=True)
 class Prospect:
     """The certification to expect.
@@ -160,21 +179,23 @@ class Prospect:
         """The standard errors by which a log ratio moves to its bad side."""
         return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
 
-    def able(self, unlikely: FloatArray) -> BoolArray:
+    def able(self, unlikely: FloatArray, share: float = 1.0) -> BoolArray:
         """Return whether events so likely, where they are rarer, could refute the claim at 1.4 times its loss.
 
-        Approximately, with power 0.9; the verdict itself requires 1.5 times the claim, exactly.
+        Approximately, with power 0.9, at a share of the significance; the verdict itself requires 1.5 times the
+        claim, exactly.
         """
         if self.claim is None:
             return np.ones(unlikely.shape, dtype=np.bool_)
-        z, z_power = -float(ndtri(self.significance)), float(ndtri(POWER))
+        significance = share * self.significance
+        z, z_power = -float(ndtri(significance)), float(ndtri(POWER))
         q = np.maximum(unlikely, 1e-300)
         expected = q * self.draws
         largest = q + (z + z_power) * np.sqrt(q / self.draws)
         few = expected < FEW_EXPECTED
         # the largest share that the unlikely input may still have, when its count is as large as in one run of ten
         count = expected[few] + z_power * np.sqrt(expected[few]) + 0.5
-        largest[few] = gammaincinv(count + 1, 1 - self.significance) / self.draws
+        largest[few] = gammaincinv(count + 1, 1 - significance) / self.draws
         with np.errstate(over="ignore"):
             p = np.exp(self.claim) * largest + self.delta
             p += (z + z_power) * np.sqrt(np.minimum(p, 1.0) * np.maximum(1 - p, 0.0) / self.draws)
@@ -258,8 +279,10 @@ def candidates_of(
     return found
 
 
-def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate) -> list[Score]:
-    """Return the scores that more draws may still choose, once some have been judged.
+def hopeful(
+    scores: Sequence[Score], found: Iterable[Candidate], best: Candidate, beside: Sequence[Candidate] = ()
+) -> list[Score]:
+    """Return the scores that more draws may still choose, once some have been judged, and those `beside` the best.
 
     A common event of another score must come near the best, and a rarer one must have the hope that is a reason to
     make these draws (:attr:`Candidate.clear`).  Binary scores, which cost little, all stay.
@@ -268,7 +291,7 @@ def hopeful(scores: Sequence[Score], found: Iterable[Candidate], best: Candidate
         return list(scores)
     enough = best.promise - CLEARLY
     near = [one for one in found if one.rival >= enough or (one.common and one.face_value >= enough)]
-    kept = {id(one.event.score) for one in near}
+    kept = {id(one.event.score) for one in (*near, *beside)}
     return [score for score in scores if score.binary or id(score) in kept]
 
 
@@ -362,21 +385,15 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
         contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
         common = pair[0] >= COMMON * rows
         # the share itself, and one that its count allows: the rarest events look rarer by luck
-        able = prospect.able((pair[1] + 0.5) / rows)
-        able &= prospect.able((pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows)
+        seen, allowed = (pair[1] + 0.5) / rows, (pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows
+        able, sturdy = (prospect.able(seen, share) & prospect.able(allowed, share) for share in (1.0, OF_STURDY))
         # lexicographic: a positive promise first, then the contrast
         rival = float(hopes[~common].max(initial=-np.inf))
         order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
-        tops = [group[-1] for group in (order[common[order]], order[~common[order]]) if group.size]
-        spares = (
-            []
-            if able[tops].all()
-            else [
-                group[-1]
-                for group in (order[(common & able)[order]], order[(~common & able)[order]])
-                if group.size
-            ]
-        )
+        tops = _last_of(order, common, ~common)
+        spares = [] if able[tops].all() else _last_of(order, common & able, ~common & able)
+        if not (common & sturdy)[tops].any():
+            spares += _last_of(order, common & sturdy) or _last_of(order, sturdy)
         found += [
             Candidate(
                 float(promises[best]),
@@ -388,10 +405,16 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
                 able=bool(able[best]),
                 claim=prospect.claim,
                 spare=best not in tops,
+                sturdy=bool(sturdy[best]),
             )
-            for best in dict.fromkeys(int(place) for place in (*tops, *spares))
+            for best in dict.fromkeys((*tops, *spares))
         ]
     return found
+
+
+def _last_of(order: IntArray, *groups: BoolArray) -> list[int]:
+    """Return the last place in this order of each group that is not empty."""
+    return [int(order[group[order]][-1]) for group in groups if group.any()]
 
 
 def method_for(candidate: Candidate, prospect: Prospect) -> Method:

@@ -19,7 +19,7 @@ from audit.auditor.dependence import ENOUGH_DRAWS, check_short_calls
 from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
-from audit.auditor.selection import Phases, Selection, select, select_from
+from audit.auditor.selection import Phases, Selection, ToCertify, select, select_from
 from audit.auditor.stages import Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally
@@ -411,7 +411,7 @@ class _Run:
         if self.checked or self.terms.outputs_per_call > 1 or draws < ENOUGH_DRAWS or self.ending.deadline.passed:
             return
         self.checked = True
-        check_short_calls(self.source, (selection.ideal, selection.implementation))
+        check_short_calls(self.source, selection.events)
 
     def _certify(self, selection: Selection, selected: int, stage: Stage, kept: Retained | None = None) -> None:
         """Certify the events of a stage."""
@@ -421,7 +421,7 @@ class _Run:
             selection,
             with_curve=terms.with_curve,
             outputs_per_call=terms.outputs_per_call,
-            start=self._level(stage) if looks else None,
+            start=self._level(stage, selection.ideal[0]) if looks else None,
         )
         try:
             self.stopped = certify(self.source, stage, tally, self.progress, self.ending, kept)
@@ -433,8 +433,8 @@ class _Run:
             refuted = self.stopped == REFUTED
             self.parts.append(_Part(selection, selected, stage, tally, refuted))
 
-    def _level(self, stage: Stage) -> AnytimeBound:
-        return replace(self.terms.level, significance=stage.share * self.terms.significance)
+    def _level(self, stage: Stage, chosen: ToCertify) -> AnytimeBound:
+        return replace(self.terms.level, significance=stage.share * chosen.share * self.terms.significance)
 
     def result(self) -> tuple[list[CertifiedEvent], _Part, EpsilonCurve | None]:
         """Return both certified events, the stage of the ideal one, and the curve if requested."""
@@ -450,11 +450,33 @@ class _Run:
         return chosen, part, curve
 
     def _certified(self, part: _Part, *, anytime: bool) -> list[CertifiedEvent]:
-        """Return what the counts of a stage certify."""
-        terms, level = self.terms, self._level(part.stage)
+        """Return what the counts of a stage certify of both objects.
+
+        Where two events share the significance, both bounds hold except with the sum of their shares, so the
+        counts may say which one is reported.
+        """
+        selection = part.selection
+        objects = (selection.ideal, selection.implementation)
+        return [
+            max((self._by(one, part, anytime=anytime) for one in some), key=self._shows)
+            if len(some) > 1
+            else self._by(some[0], part, anytime=anytime)
+            for some in objects
+        ]
+
+    def _by(self, chosen: ToCertify, part: _Part, *, anytime: bool) -> CertifiedEvent:
+        """Return what the counts of a stage certify by one event."""
+        terms, level = self.terms, self._level(part.stage, chosen)
         if terms.outputs_per_call > 1:
-            found = [part.tally.certified_by_calls(place, level) for place in (0, 1)]
+            found = part.tally.certified_by_calls(chosen.event, level)
         else:
-            methods = part.selection.methods if terms.method == "auto" else (terms.method, terms.method)
-            found = [part.tally.certified(place, level, None if anytime else methods[place]) for place in (0, 1)]
-        return [replace(one, share=part.stage.share) for one in found]
+            method = chosen.method if terms.method == "auto" else terms.method
+            found = part.tally.certified(chosen.event, level, None if anytime else method)
+        return replace(found, share=part.stage.share * chosen.share)
+
+    def _shows(self, found: CertifiedEvent) -> tuple[int, float]:
+        """Return how much an event shows: a refutation, or that it could have refuted; then its bound."""
+        terms, bound = self.terms, found.epsilon_lower_bound
+        significance = found.share * terms.significance
+        verdict = verdict_on(bound, terms.claimed_epsilon, found.counts, terms.delta, significance, found.method)
+        return ("undecided", "not refuted", "refuted").index(verdict), bound

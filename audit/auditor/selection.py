@@ -1,13 +1,24 @@
-"""Learning and choosing: from a subject's selection draws to the two events that fresh draws certify."""
+"""Learning and choosing: from a subject's selection draws to the events that fresh draws certify."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.auditor.choose import Candidate, Pair, Prospect, best_of, candidates_of, hopeful, method_for
+from audit.auditor.choose import (
+    OF_CHOSEN,
+    OF_STURDY,
+    Candidate,
+    Pair,
+    Prospect,
+    best_of,
+    candidates_of,
+    hopeful,
+    method_for,
+    sturdy_beside,
+)
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws, joined
@@ -104,15 +115,22 @@ class Phases:
 
 
 @dataclass(frozen=True, eq=False)
+class ToCertify:
+    """An event, the method by which it promises more, and its share of the significance."""
+
+    event: Event
+    method: Method
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
 class Selection:
     """The decisions of the selection draws.
 
     Parameters
     ----------
-    ideal, implementation : Event
-        To be certified.
-    methods : (str, str)
-        The one by which each of them promises more.
+    ideal, implementation : tuple of ToCertify
+        To be certified: the chosen event, alone or with a sturdy one beside it.  The shares add up to 1.
     levels : ndarray
         Thresholds of the ideal event's score, for the curve; none without one.
     cuts : tuple of Cut
@@ -124,20 +142,24 @@ class Selection:
         Share of the choosing draws whose value the learning draws lacked, where nearly all others repeat.
     """
 
-    ideal: Event
-    implementation: Event
-    methods: tuple[Method, Method]
+    ideal: tuple[ToCertify, ...]
+    implementation: tuple[ToCertify, ...]
     levels: FloatArray
     cuts: tuple[Cut, ...]
     notes: tuple[str, ...]
     rows: int
     unseen: float = 0.0
 
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events to be certified, each once; that of the ideal mechanism first."""
+        return tuple({id(one.event): one.event for one in (*self.ideal, *self.implementation)}.values())
+
 
 def select(
     source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect, *, with_curve: bool = False
 ) -> Selection:
-    """Learn scores on one part of the draws and choose the two events to certify on another.
+    """Learn scores on one part of the draws and choose the events to certify on another.
 
     The choosing phase ends at its first look if the best ideal event is common and no rarer one may yet
     beat it: the draws saved can certify.  Rarer events, which need more draws to be judged, get them
@@ -169,7 +191,7 @@ def select_from(
     more: int = 0,
     with_curve: bool = False,
 ) -> Selection:
-    """Learn scores from some draws and choose the two events on others; this many more may be made if needed.
+    """Learn scores from some draws and choose the events on others; this many more may be made if needed.
 
     With a curve, choose its events, too.
 
@@ -188,22 +210,22 @@ def select_from(
         )
     ]
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
-    if more and not ideal.clear:
+    if more and not ideal[0].clear:
         # an iterator, which lets the parts go
         choosing = joined(iter((choosing, source.phase(CHOOSE_ON, more))))
         judged = zip(proposed, found, (ideal, implementation), strict=True)
-        proposed = [some.still(these, best) for some, these, best in judged]
+        proposed = [some.still(these, *best) for some, these, best in judged]
         ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
-    levels, cuts = _of_curve(ideal.event, choosing, prospect) if with_curve else (np.empty(0), ())
-    by_ideal = method_for(ideal, prospect)
-    methods = (by_ideal, by_ideal if implementation is ideal else method_for(implementation, prospect))
+    levels, cuts = _of_curve(ideal[0].event, choosing, prospect) if with_curve else (np.empty(0), ())
+    of_ideal = _shared(ideal, prospect)
+    of_implementation = of_ideal if implementation is ideal else _shared(implementation, prospect)
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
         known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
         unseen, new = _unseen(known, later), _new_combinations(known, later)
     notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
-    return Selection(ideal.event, implementation.event, methods, levels, cuts, notes, len(choosing[0]), unseen)
+    return Selection(of_ideal, of_implementation, levels, cuts, notes, len(choosing[0]), unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,22 +290,42 @@ class Proposed:
             else [],
         ]
 
-    def still(self, found: Sequence[Sequence[Candidate]], best: Candidate) -> Proposed:
-        """Return the scores that more draws may still choose."""
+    def still(self, found: Sequence[Sequence[Candidate]], best: Candidate, *beside: Candidate) -> Proposed:
+        """Return the scores that more draws may still choose, and that of the event beside the best."""
         if not found:
             return self
         fitted, given = (
-            hopeful(some, these, best) for some, these in zip((self.fitted, self.given), found, strict=True)
+            hopeful(some, these, best, beside)
+            for some, these in zip((self.fitted, self.given), found, strict=True)
         )
         return replace(self, fitted=fitted, given=given)
 
 
-def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[Candidate, Candidate]:
-    """Return the best ideal event, and the best of it and the exact ones."""
+def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+    """Return the best ideal event, and the best of it and the exact ones; each with a sturdy one beside it."""
     ideal, exact = (best_of(filter(None, map(best_of, some))) for some in found)
     if ideal is None:
         raise ValueError("no score to choose an event from in the families named")
-    return ideal, ideal if exact is None else best_of((ideal, exact)) or ideal
+    of_ideal, of_bits = ([one for kind in some for one in kind] for some in found)
+    with_ideal = _with_beside(ideal, of_ideal)
+    implementation = ideal if exact is None else best_of((ideal, exact)) or ideal
+    if implementation.event is ideal.event:
+        return with_ideal, with_ideal
+    return with_ideal, _with_beside(implementation, (*with_ideal, *of_bits))
+
+
+def _with_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    beside = sturdy_beside(chosen, candidates)
+    return (chosen,) if beside is None else (chosen, beside)
+
+
+def _shared(chosen: Sequence[Candidate], prospect: Prospect) -> tuple[ToCertify, ...]:
+    """Return the events with their shares of the significance, which are fixed beforehand."""
+    shares = (1.0,) if len(chosen) == 1 else (OF_CHOSEN, OF_STURDY)
+    return tuple(
+        ToCertify(one.event, method_for(one, replace(prospect, significance=share * prospect.significance)), share)
+        for one, share in zip(chosen, shares, strict=True)
+    )
 
 
 def _of_curve(event: Event, choosing: Pair, prospect: Prospect) -> tuple[FloatArray, tuple[Cut, ...]]:

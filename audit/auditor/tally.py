@@ -36,7 +36,7 @@ class CertifiedEvent:
         The one that gave the bound; fixed before the certifying draws, or anytime.  If only calls are independent,
         'cluster_betting', which also holds at any look.
     share : float
-        The certifying stage's share of the significance.
+        Of the significance: the certifying stage's, divided if a sturdy event was certified beside the chosen one.
     """
 
     event: Event
@@ -81,12 +81,15 @@ class EventTally:
     ) -> None:
         self.selection = selection
         self.looked = start
-        self.calls = np.zeros((2, 2, outputs_per_call + 1), dtype=np.int64)
-        self.events = (selection.ideal, selection.implementation)
+        self.events = selection.events
+        self.calls = np.zeros((len(self.events), 2, outputs_per_call + 1), dtype=np.int64)
         self.levels = selection.levels if with_curve else None
         self.waves: list[Wave] = []
         self.failure: DrawingError | None = None
         self.histogram = np.zeros((2, len(selection.levels) + 1), dtype=np.int64)
+
+    def _place(self, event: Event) -> int:
+        return next(place for place, one in enumerate(self.events) if one is event)
 
     @property
     def rows(self) -> int:
@@ -97,9 +100,9 @@ class EventTally:
         """Return the counts of one chunk, without adding them."""
         if self.outputs_per_call > 1:
             return self._count_calls(left, right)
-        occurrences = np.zeros((2, 2), dtype=np.int64)
+        occurrences = np.zeros((len(self.events), 2), dtype=np.int64)
         histogram = np.zeros_like(self.histogram)
-        ideal, implementation = self.events
+        ideal, *others = self.events
         for side, outputs in enumerate((left, right)):
             if self.levels is None:
                 occurrences[0, side] = np.count_nonzero(ideal.occurs(outputs))
@@ -107,10 +110,8 @@ class EventTally:
                 scores = ideal.scores(outputs)
                 occurrences[0, side] = np.count_nonzero(ideal.within(scores))
                 histogram[side] = between(self.levels, scores)
-            if implementation is ideal:
-                occurrences[1, side] = occurrences[0, side]
-            else:
-                occurrences[1, side] = np.count_nonzero(implementation.occurs(outputs))
+            for place, event in enumerate(others, 1):
+                occurrences[place, side] = np.count_nonzero(event.occurs(outputs))
         return ChunkCounts(len(left), occurrences, histogram)
 
     def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
@@ -142,8 +143,8 @@ class EventTally:
             self.looked = self.looked.after(self.counts(0, self.waves[-1:]))
 
     def _looked_at(self, place: int, start: AnytimeBound) -> AnytimeBound:
-        """Return the anytime bound of the ideal event (0) or the implementation's (1) after all waves."""
-        if self.looked is not None and self.events[place] is self.events[0]:
+        """Return the anytime bound of an event after all waves; the first one's may have been looked at."""
+        if self.looked is not None and place == 0:
             return self.looked
         level = start
         for wave in self.waves:
@@ -151,23 +152,23 @@ class EventTally:
         return level
 
     def counts(self, place: int, waves: Sequence[Wave] | None = None) -> Counts:
-        """Return the counts of the ideal event (0) or the implementation's (1), by default of all waves."""
+        """Return the counts of an event, by default of all waves."""
         waves = self.waves if waves is None else waves
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
         return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
 
-    def certified(self, place: int, start: AnytimeBound, method: Method | None) -> CertifiedEvent:
+    def certified(self, event: Event, start: AnytimeBound, method: Method | None) -> CertifiedEvent:
         """Return the certified event, by a method of a fixed size or, for None, by the anytime bound."""
-        counts, event = self.counts(place), self.events[place]
+        counts = self.counts(place := self._place(event))
         if method is not None:
             bound = epsilon_lower_bound(counts, start.delta, start.significance, method)
             return CertifiedEvent(event, counts, bound, counts, method)
         level = self._looked_at(place, start)
         return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
 
-    def certified_by_calls(self, place: int, start: AnytimeBound) -> CertifiedEvent:
+    def certified_by_calls(self, event: Event, start: AnytimeBound) -> CertifiedEvent:
         """Return the certified event if only calls are independent; the bound holds whenever drawing stops."""
-        event = self.events[place]
+        place = self._place(event)
         sides = (0, 1) if event.likely_input == "left" else (1, 0)
         likely, unlikely = (self.calls[place, side] for side in sides)
         counts = Counts.of_calls(likely, unlikely)

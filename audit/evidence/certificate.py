@@ -152,7 +152,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     curve : StoredCurve or None
         Lower bounds at several deltas that hold together, by events of the ideal event's score.
     share : float
-        The certifying stage's share of the significance, if an audit went in stages.
+        Of the significance: the certifying stage's, if an audit went in stages, times the event's, if a sturdy
+        event was certified beside the chosen one.
     """
 
     request: EstimateRequest
@@ -191,7 +192,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
 
     @property
     def significance(self) -> float:
-        """Chance that the bound is wrong: the requested one, or its stage's share of it."""
+        """Chance that the bound is wrong: the requested one, or a share of it."""
         return self.share * self.request.significance
 
     def to_json(self) -> dict[str, Any]:
@@ -267,7 +268,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             "mechanism": (result.get("mechanism"), found.mechanism),
             "claimed_epsilon": (result.get("claimed_epsilon"), found.claimed_epsilon),
             "claimed_delta": (result.get("claimed_delta"), found.claimed_delta),
-            "significance": (result.get("significance"), found.significance),
+            "significance": (result.get("significance"), found.request.significance),
             "draws": (result.get("draws"), found.draws),
             "rerun": (result.get("rerun"), found.request.command),
             "verdict": (result.get("implementation_verdict" if bits else "verdict"), found.verdict),

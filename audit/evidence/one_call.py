@@ -116,13 +116,15 @@ def epsilon_lower_bound(
     chosen = select(source, plan, OF_ARRAYS, prospect)
     # the calls up to here have been used
     seen = (plan.learn + plan.choose) * outputs_per_call
-    event = chosen.ideal
+    # one event: a sturdy one is certified beside it only where there is a claim
+    (best,) = chosen.ideal
+    event = best.event
     found = [int(event.occurs(side[seen:]).sum()) for side in (ours, others)]
     sizes = [len(side) - seen for side in (ours, others)]
     likely = 0 if event.likely_input == "left" else 1
     counts = Counts(found[likely], sizes[likely], found[1 - likely], sizes[1 - likely])
     if outputs_per_call == 1:
-        bound = CertifiedBound(bound_of_counts(counts, delta, significance, chosen.methods[0]))
+        bound = CertifiedBound(bound_of_counts(counts, delta, significance, best.method))
     else:
         shares = [event.occurs(side[seen:]).reshape(-1, outputs_per_call).mean(axis=1) for side in (ours, others)]
         bound = CertifiedBound(

@@ -231,7 +231,7 @@ class EstimateResult:
         untried = [family for family in FAMILIES if family not in self.request.events]
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)
-        parts.append(f"what another event would show: only this one was certified ({certified})")
+        parts.append(f"what another event would show: the bound is that of this one ({certified})")
         parts.append(f"events of other kinds than were searched{kinds}")
         parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)

@@ -31,6 +31,7 @@ WHAT = {
     "calls": f"assumes only that calls of {PER_CALL} outputs are independent",
     "stages": "looks and stops likewise, and chooses an event anew in each stage",
     "row sets": "events of whole rows",
+    "two events": "a sturdy event beside the chosen one, and the one that shows more is reported",
     "arrays": "outputs that are there already",
     "band": "the trade-off curve of such outputs",
     "flips": "one run with canaries",
@@ -39,9 +40,6 @@ WHAT = {
     CONTROL: "the same counts without a margin: it must err far too often, and does",
 }
 """What each bound is, in the order of the page."""
-
-EXTENDED = 106 / 2_000
-"""Share of errors of the audits of row sets, before more of them were made."""
 
 PAGE = """# Is the auditor right as often as it says?
 
@@ -58,9 +56,7 @@ page and [every row of it](auditor-validity.json).
 The largest share of each bound, over its mechanisms and {sizes} draws (or canaries):
 
 {table}
-
-The first 2,000 audits of row sets had a share of {extended:.3f}, and so were extended to 10,000.
-
+{extended}
 Events: {families}. Seed {seed}; {seconds:,} s. `--only` renews some kinds, and leaves the rest as
 an earlier run measured it.
 """
@@ -87,8 +83,10 @@ def largest_pooled_share(rows: Sequence[BoundErrors]) -> float:
     return max(shares)
 
 
-def to_json(rows: Sequence[BoundErrors], seed: int, seconds: float) -> dict[str, Any]:
-    """Return the document."""
+def to_json(
+    rows: Sequence[BoundErrors], seed: int, seconds: float, extended: Sequence[BoundErrors] = ()
+) -> dict[str, Any]:
+    """Return the document; `extended` are rows as they were before more audits of them were made."""
     bounds = [row for row in rows if row.bound != CONTROL]
     return {
         "significance": SIGNIFICANCE,
@@ -101,14 +99,31 @@ def to_json(rows: Sequence[BoundErrors], seed: int, seconds: float) -> dict[str,
         "seed": seed,
         "seconds": round(seconds),
         "versions": versions(),
+        "extended": [{**asdict(row), "share": row.share} for row in extended],
         "rows": [{**asdict(row), "share": row.share} for row in rows],
     }
 
 
-def rows_from(document: dict[str, Any]) -> list[BoundErrors]:
-    """Return the rows of a document."""
+def rows_from(document: dict[str, Any], part: str = "rows") -> list[BoundErrors]:
+    """Return the rows of a document, or those that were extended later as they were before."""
     names = [field.name for field in fields(BoundErrors)]
-    return [BoundErrors(**{name: row[name] for name in names}) for row in document["rows"]]
+    return [BoundErrors(**{name: row[name] for name in names}) for row in document[part]]
+
+
+def _extended(document: dict[str, Any]) -> str:
+    """Return a line for each row that was extended after a first look at it."""
+    now = {_place(row): row.audits for row in rows_from(document)}
+    lines = [
+        f"The first {first.audits:,} audits of {first.bound} had a share of {first.share:.3f}, and so were "
+        f"extended to {now[_place(first)]:,}.\n"
+        for first in rows_from(document, "extended")
+    ]
+    return "\n" * bool(lines) + "\n".join(lines)
+
+
+def _place(row: BoundErrors) -> tuple[str, int, str]:
+    """Return what tells a row from all others."""
+    return row.mechanism, row.draws, row.bound
 
 
 def _table(rows: Sequence[BoundErrors]) -> str:
@@ -127,7 +142,9 @@ def _table(rows: Sequence[BoundErrors]) -> str:
 def page(document: dict[str, Any]) -> str:
     """Return the page of a document."""
     rows = rows_from(document)
-    left = {name: value for name, value in document.items() if name not in ("rows", "largest_upper_bound")}
+    left = {
+        name: value for name, value in document.items() if name not in ("rows", "extended", "largest_upper_bound")
+    }
     return PAGE.format(
         **left,
         # an upper bound is rounded up
@@ -137,7 +154,7 @@ def page(document: dict[str, Any]) -> str:
         sizes=", ".join(f"{draws:,}" for draws in sorted({row.draws for row in rows})),
         table=_table(rows),
         families=", ".join(QUICK),
-        extended=EXTENDED,
+        extended=_extended(document),
     )
 
 
@@ -153,9 +170,11 @@ def renewed(
     """
     if document["seed"] != plan.seed:
         raise ReadingError("seed", plan.seed, f"{document['seed']}, as the rows that stay")
-    again = {(row.mechanism, row.draws, row.bound) for row in rows}
-    stay = [row for row in rows_from(document) if (row.mechanism, row.draws, row.bound) not in again]
-    return to_json([*stay, *rows], plan.seed, document["seconds"] + spent)
+    again = {_place(row) for row in rows}
+    stay, extended = (
+        [row for row in rows_from(document, part) if _place(row) not in again] for part in ("rows", "extended")
+    )
+    return to_json([*stay, *rows], plan.seed, document["seconds"] + spent, extended)
 
 
 PARTIAL = ".partial.json"

@@ -208,6 +208,42 @@ IN_CELLS = (Known("randomised response in cells", OddCells(RESPONSE), RESPONSE.t
 """Audited by sets of whole rows."""
 
 
+@dataclass(frozen=True)
+class RareAndCommon:
+    """Answers 1, seldom, and -1 with other probabilities than on the other input, else 0.
+
+    The rare answer loses more, so it is chosen, and the common one is certified beside it.
+
+    Parameters
+    ----------
+    rare, common : TwoOutcomes
+        Of answering 1, and -1.
+    """
+
+    rare: TwoOutcomes
+    common: TwoOutcomes
+
+    def true_epsilon(self) -> float:
+        """Return the exact loss: the largest over the three answers."""
+        left, right = ((*side, 1 - sum(side)) for side in self.inputs())
+        return max(abs(math.log(p / q)) for p, q in zip(left, right, strict=True))
+
+    def inputs(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the probabilities of 1 and -1, on left and right."""
+        return (self.rare.left, self.common.left), (self.rare.right, self.common.right)
+
+    def sample(self, data: tuple[float, float], count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` answers, shape (count, 1)."""
+        place = rng.random((count, 1))
+        return (place < data[0]).astype(np.float64) - (place >= 1 - data[1])
+
+
+TWO_EVENTS = RareAndCommon(TwoOutcomes(0.2, 0.2 * math.exp(-1.5)), TwoOutcomes(0.4 * math.exp(-0.5), 0.4))
+
+BESIDE = (Known("rare and common event", TWO_EVENTS, TWO_EVENTS.true_epsilon()),)
+"""Audited by two events that share the significance."""
+
+
 def point_estimate(counts: Counts, delta: float) -> float:
     """Return the loss of the counts, without a margin."""
     likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws

@@ -34,6 +34,7 @@ from audit.validity.given import (
     mu_once,
 )
 from audit.validity.known import (
+    BESIDE,
     CONTROL,
     IN_CALLS,
     IN_CELLS,
@@ -102,8 +103,8 @@ class BoundErrors:
 def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return which bounds of one audit are above the truth, by the name of the bound.
 
-    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are the bounds that it would
-    have given with that method named: the method changes neither draws nor event.
+    `auto` is the bound of the audit; `joint`, `clopper_pearson` and `conditional` are those of the reported event
+    with that method named: the method changes neither draws nor events.
     """
     found = estimate(
         known.subject,
@@ -118,7 +119,8 @@ def audit_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     )
     errors = {"auto": found.epsilon_lower_bound > known.true_epsilon}
     for method in METHODS if known.delta else METHODS_AT_ZERO:
-        bound = epsilon_lower_bound(found.counts, known.delta, SIGNIFICANCE, method)
+        # of the event reported, at its share
+        bound = epsilon_lower_bound(found.counts, known.delta, found.ideal.share * SIGNIFICANCE, method)
         errors[method] = bound > known.true_epsilon
     errors[CONTROL] = point_estimate(found.counts, known.delta) > known.true_epsilon
     if known.curve is not None and found.curve is not None:
@@ -195,6 +197,16 @@ def cells_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     }
 
 
+def beside_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound of an audit that certifies two events is above the truth."""
+    terms = Terms(draws=draws, significance=SIGNIFICANCE, families=("coordinates",))
+    found = estimate(known.subject, terms, np.random.default_rng(seed))
+    return {
+        "two events": found.epsilon_lower_bound > known.true_epsilon,
+        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
+    }
+
+
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
 """A maker of one audit, with its mechanism and number of draws."""
 
@@ -206,6 +218,7 @@ AT_ONE_SIZE = (
     (stages_once, STAGED),
     (cells_once, IN_CELLS),
     (arrays_once, ARRAYS),
+    (beside_once, BESIDE),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 

@@ -199,7 +199,7 @@ def test_conditional_bound_certifies_a_rare_leak_and_no_common_event():
     assert leak.counts.unlikely == 0 < 1.5 < leak.epsilon_lower_bound
     for finding in (leak, plain):
         assert finding.epsilon_lower_bound == epsilon_lower_bound(
-            finding.counts, 0.0, SIGNIFICANCE, finding.method
+            finding.counts, 0.0, finding.share * SIGNIFICANCE, finding.method
         )
 
 

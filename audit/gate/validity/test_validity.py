@@ -8,12 +8,23 @@ import math
 import numpy as np
 import pytest
 
+from audit.auditor.choose import OF_CHOSEN
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import QUICK
 from audit.auditor.selection import Phases
 from audit.bounds import ANYTIME, StoppingRule, epsilon_lower_bound
 from audit.validity.document import DOCUMENT, WHAT, ValidityPlan, holds, page, renewed, rows_from, to_json
-from audit.validity.known import CONTROL, IN_CALLS, KNOWN, LOOKED_AT, RARE, RESPONSE, SIGNIFICANCE, LookedAt
+from audit.validity.known import (
+    BESIDE,
+    CONTROL,
+    IN_CALLS,
+    KNOWN,
+    LOOKED_AT,
+    RARE,
+    RESPONSE,
+    SIGNIFICANCE,
+    LookedAt,
+)
 from audit.validity.measure import (
     AT_ONE_SIZE,
     AUDITS,
@@ -162,3 +173,30 @@ def test_shipped_document_holds_and_is_what_its_page_says():
     assert set(WHAT) >= {one.bound for one in found}
     assert set(WHAT) - {one.bound for one in found} <= {"stages", "row sets", "arrays", "sums"}
     assert {one.true_epsilon for one in found} >= {0.0, 1.0}
+
+
+def test_page_says_which_rows_were_extended_after_a_first_look():
+    first = row("row sets", 106)
+    rows = [row("row sets", 453, 10_000), row(CONTROL, 1_000)]
+    said = "The first 2,000 audits of row sets had a share of 0.053, and so were extended to 10,000."
+    document = to_json(rows, 1, 10.0, [first])
+    assert said in page(document)
+    assert "extended to" not in page(to_json(rows, 1, 10.0))
+    # it stays when another kind is renewed, and goes when this one is
+    other, same = (
+        renewed(document, ValidityPlan(only=(kind,)), [row(bound, 80)], 5.0)
+        for kind, bound in (("arrays", "arrays"), ("cells", "row sets"))
+    )
+    assert rows_from(other, "extended") == [first]
+    assert rows_from(same, "extended") == []
+
+
+def test_two_events_are_certified_and_the_rare_one_is_reported():
+    """So the row of two events is about what it says."""
+    shares = [
+        estimate(
+            BESIDE[0].subject, Terms(draws=4_000, families=("coordinates",)), np.random.default_rng(seed)
+        ).ideal.share
+        for seed in range(6)
+    ]
+    assert shares.count(OF_CHOSEN) >= 4
