@@ -22,7 +22,8 @@ from audit.auditor.choose import (
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws, joined
-from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score, proposals
+from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
+from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.events.values import mostly_repeated, share_of_new
@@ -262,11 +263,11 @@ class Proposed:
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        left, right = taught
+        drawn = Taught.of(*taught)
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
-            proposed = proposals(families[place : place + 1], left, right, subject, source.inputs)
+            proposed = drawn.proposals(families[place], subject, source.inputs)
             return list(source.deadline.during(proposed))
 
         scores = [score for some in source.each(learnt, len(families)) for score in some]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -79,24 +80,50 @@ def proposals(
     inputs : tuple
         If they are numbers, the bits of an output less an input are looked at.
     """
-    finite = tuple(_finite(sample) for sample in (left, right))
-    taught = min(len(sample) for sample in finite) >= FEW
+    taught = Taught.of(left, right)
     for family in families:
+        yield from taught.proposals(family, subject, inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """Draws for learning, looked at once for all families.
+
+    Parameters
+    ----------
+    width : int
+    finite : tuple of ndarray
+        The outputs of finite coordinates, on left and right.
+    all_finite : bool
+    """
+
+    width: int
+    finite: tuple[FloatArray, FloatArray]
+    all_finite: bool
+
+    @classmethod
+    def of(cls, left: FloatArray, right: FloatArray) -> Taught:
+        """Return the draws of two samples of shape (n, k)."""
+        finite = _finite(left), _finite(right)
+        return cls(left.shape[1], finite, len(finite[0]) == len(left) and len(finite[1]) == len(right))
+
+    def proposals(self, family: str, subject: object, inputs: tuple[object, object]) -> Iterator[Score]:
+        """Yield the scores of one family."""
+        enough = min(len(sample) for sample in self.finite) >= FEW
         if family == "rare":
-            if any(len(some) < len(all_) for some, all_ in zip(finite, (left, right), strict=True)):
-                yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
-            yield from _off_grid(*finite) if taught else ()
+            yield from () if self.all_finite else (NotFiniteScore(kind) for kind in NOT_FINITE)
+            yield from _off_grid(*self.finite) if enough else ()
         elif family == "likelihood_ratio":
             if hasattr(subject, "log_likelihood_ratio"):
                 yield LikelihoodRatioScore.of(subject)
         elif family == "bits":
-            yield from _bits(left.shape[1], inputs)
-            if taught:
-                yield from _categories(*finite)
+            yield from _bits(self.width, inputs)
+            if enough:
+                yield from _categories(*self.finite)
         elif family == "coordinates":
-            yield from (CoordinateScore(k) for k in range(left.shape[1]))
-        elif taught:
-            yield from LEARNERS[family](*finite)
+            yield from (CoordinateScore(k) for k in range(self.width))
+        elif enough:
+            yield from LEARNERS[family](*self.finite)
 
 
 def _finite(sample: FloatArray) -> FloatArray:

@@ -49,7 +49,8 @@ class Noise:
 
 def of_noise(seed: int) -> Estimate:
     """Return an audit of a right mechanism, whose claim is 1."""
-    return audit(Noise(), 20_000, seed, families=("coordinates",))
+    found: Estimate = audit(Noise(), 20_000, seed, families=("coordinates",))
+    return found
 
 
 def alone(chosen: Candidate, candidates: Iterable[Candidate]) -> None:
