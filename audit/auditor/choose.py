@@ -14,7 +14,7 @@ from scipy.special import betaincinv, gammaincinv, ndtri
 from audit.auditor.events import Event, Quantiser, Score, score_all
 from audit.auditor.events.bits import BitScore
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
-from audit.bounds import POWER, Counts, Method, better_method
+from audit.bounds import POWER, SMALLEST_SIGNIFICANCE, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray, IntArray
 
 EVEN_THRESHOLDS = 500
@@ -188,6 +188,8 @@ class Prospect:
         if self.claim is None:
             return np.ones(unlikely.shape, dtype=np.bool_)
         significance = share * self.significance
+        if significance < SMALLEST_SIGNIFICANCE:
+            return np.zeros(unlikely.shape, dtype=np.bool_)
         z, z_power = -float(ndtri(significance)), float(ndtri(POWER))
         q = np.maximum(unlikely, 1e-300)
         expected = q * self.draws

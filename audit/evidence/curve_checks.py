@@ -57,7 +57,7 @@ def _fits(certificate: Certificate, curve: StoredCurve) -> bool:
     return (
         certificate.method not in ANYTIME_METHODS
         and certificate.judged == "ideal"
-        and curve.significance == certificate.significance
+        and curve.significance == certificate.request.significance
         and len(deltas) <= MOST_POINTS
         and curve.significance / len(deltas) >= SMALLEST_SIGNIFICANCE
         and curve.significance < 1

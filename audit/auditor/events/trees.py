@@ -74,6 +74,7 @@ class TreeScore:
     def learn(cls, left: FloatArray, right: FloatArray, random_state: int) -> TreeScore:
         """Return the score for two samples of shape (n, k)."""
         from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import threadpool_limits
 
         both = np.concatenate([left, right])
         labels = np.repeat([1, 0], [len(left), len(right)])
@@ -83,7 +84,10 @@ class TreeScore:
             learning_rate=LEARNING_RATE,
             early_stopping=False,
             random_state=random_state,
-        ).fit(both, labels)
+        )
+        # its threads wait for each other: on a busy machine ten times as long as one takes, past any time limit
+        with threadpool_limits(limits=1, user_api="openmp"):
+            model.fit(both, labels)
         return cls.of(model)
 
     @classmethod

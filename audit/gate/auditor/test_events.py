@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals, stored_event
 from audit.auditor.events.bits import BitScore, EqualityScore
 from audit.auditor.events.stored import EventError
-from audit.auditor.events.trees import TreeScore
+from audit.auditor.events.trees import TREES, TreeScore
 from audit.auditor.events.values import ResidueScore
 from audit.subjects.catalogue import (
     CATALOGUE,
@@ -344,3 +345,21 @@ def test_grid_of_whole_numbers_is_no_coarser_than_one():
 
 def test_equal_neighbours_are_counted_and_not_only_seen():
     assert EqualityScore()(np.array([[2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 3.0, 1.0]])).tolist() == [2.0, 1.0]
+
+
+def test_trees_are_learned_by_one_thread(monkeypatch):
+    """Several wait for each other on a busy machine, and a time limit is passed meanwhile."""
+    threads, fit = [], HistGradientBoostingClassifier.fit
+
+    def spy(self, *data):
+        threads.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "openmp"})
+        return fit(self, *data)
+
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", spy)
+    rng = np.random.default_rng(0)
+    with threadpool_limits(limits=2, user_api="openmp"):
+        trees = TreeScore.learn(*rng.normal(size=(2, 100, 2)), 0)
+        # the control: others keep theirs
+        threads.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "openmp"})
+    assert threads == [{1}, {2}]
+    assert trees.feature.shape[0] == TREES

@@ -16,10 +16,10 @@ from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, cand
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.scores import CoordinateScore
-from audit.bounds import Counts, StoppingRule, epsilon_lower_bound
+from audit.bounds import SMALLEST_SIGNIFICANCE, Counts, StoppingRule, epsilon_lower_bound
 from audit.bounds.joint import joint_rejects
 from audit.epsilon_estimate import main
-from audit.evidence.certificate import Certificate
+from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.replay import replay
 from audit.evidence.verify import outcome, verify
 from audit.gate.auditor.auditing import audit
@@ -32,6 +32,10 @@ COMMON, RARE = Counts(500, 1_000, 400, 1_000), Counts(20, 1_000, 2, 1_000)
 
 UNLUCKY, OTHERS = (40, 43), (0, 1, 2)
 """Seeds of audits in which a rare event is chosen by luck and shows little, and others."""
+
+
+WITH_STURDY = "smart_sum --seed 5 --events coordinates,intervals"
+"""An audit that reports the sturdy event, of 20,000 draws."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,9 @@ def test_sturdy_events_are_proposed_where_the_best_is_not():
     found = candidates_of([CoordinateScore(0)], left, right, Prospect(7_000, 0.0, 0.05, claim=1.0), None)
     assert any(one.sturdy and one.common for one in found)
     assert all(one.able for one in found if one.sturdy)
-    # none in a few hundred draws
+    # none at the least significance that bounds take, or in a few hundred draws
+    least = Prospect(10**6, 0.0, SMALLEST_SIGNIFICANCE, claim=1.0)
+    assert not any(one.sturdy for one in candidates_of([CoordinateScore(0)], left, right, least, None))
     few = candidates_of([CoordinateScore(0)], left[:200], right[:200], Prospect(100, 0.0, 0.05, claim=1.0), None)
     assert not any(one.sturdy for one in few)
 
@@ -136,6 +142,24 @@ def test_bound_holds_at_the_share_of_its_event(how: dict[str, Any]):
     if "until" not in how:
         bounds = {share: epsilon_lower_bound(found.counts, 0.0, share * 0.05, found.method) for share in (0.9, 1)}
         assert found.epsilon_lower_bound == bounds[0.9] < bounds[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["laplace_leaky --seed 1 --events coordinates --until 0.3", f"{WITH_STURDY} --curve"],
+    ids=["stages", "curve"],
+)
+def test_results_with_a_share_of_the_significance_hold(words, capsys, tmp_path):
+    """A whole result repeats its certificate: both say which significance was requested."""
+    path = tmp_path / "result.json"
+    main([*words.split(), "--draws", "20000", "--format", "json"])
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+    (certificate,) = Certificate.read_all(path)
+    assert certificate.share < 1
+    assert outcome(verify(certificate)) == "holds"
+    path.write_text(path.read_text(encoding="utf-8").replace('"significance": 0.05', '"significance": 0.06', 1))
+    with pytest.raises(CertificateError, match="significance"):
+        Certificate.read_all(path)
 
 
 def test_certificate_of_a_sturdy_event_holds_and_is_repeated(capsys):

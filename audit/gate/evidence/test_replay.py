@@ -259,6 +259,7 @@ def test_weak_event_honestly_counted_is_no_success(capsys, tmp_path):
         counts=counts,
         epsilon_lower_bound=epsilon_lower_bound(counts, 0.0, 0.05),
         verdict="undecided",
+        share=1.0,
     )
     for words, code in (([], 3), (["--replay"], 1), (["--fresh", "--seed", "1"], 1)):
         assert run(capsys, tmp_path, document, *words)[0] == code
