@@ -30,6 +30,7 @@ from audit.auditor.events.values import (
     ResidueScore,
     UnseenScore,
     mostly_repeated,
+    telling_moduli,
 )
 from reference.common.arrays import FloatArray
 
@@ -55,6 +56,9 @@ FEW = 20
 
 MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 11, 13)
 """Moduli for whole numbers with too many values for a table."""
+
+FURTHER_MODULI = tuple(sorted({*range(2, 257), 1_000} - set(MODULI)))
+"""Moduli that are proposed where a few draws already tell the inputs apart by them."""
 
 INTERVALS = 32
 """Intervals that all coordinates propose together, with either input as the likely one; at least one each."""
@@ -210,7 +214,8 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
             yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to tell them one by one
         if are_whole(both) and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
-            yield from (ResidueScore.learn(left, right, k, modulus) for modulus in MODULI)
+            further = telling_moduli(left[:, k], right[:, k], FURTHER_MODULI)
+            yield from (ResidueScore.learn(left, right, k, modulus) for modulus in (*MODULI, *further))
 
 
 def _off_grid(left: FloatArray, right: FloatArray) -> Iterator[Score]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +19,9 @@ LARGEST_TABLE = 4096
 
 LARGEST_SET, LOOKED_AT = 2**16, 2**12
 """Most numbers in a set that only one input had; among this many rows two are equal if most rows repeat."""
+
+MODULI_ROWS, CLEAR_EXCESS, FEW_MODULI = 2**13, 8.0, 3
+"""Rows of each sample that moduli are judged on, the excess that is clear, and how many moduli are returned."""
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without pattern (2^64 over the golden ratio)."""
@@ -143,6 +148,24 @@ class ResidueScore(StoredByItsFields):
         """Return the log ratio of each output's residue."""
         ratios = np.array(self.log_ratios)
         return np.asarray(ratios[_residues(outputs[:, self.coordinate], self.modulus)])
+
+
+def telling_moduli(left: FloatArray, right: FloatArray, moduli: Iterable[int]) -> list[int]:
+    """Return the few moduli whose residues differ most between two samples of whole numbers.
+
+    By the excess of the chi-squared statistic over its mean, in standard deviations: at least
+    :data:`CLEAR_EXCESS`, so that samples of one distribution propose nothing.
+    """
+    samples = [np.rint(sample[:MODULI_ROWS]).astype(np.int64) for sample in (left, right)]
+    weights = [math.sqrt(len(samples[1 - side]) / len(samples[side])) for side in (0, 1)]
+    excesses: dict[int, float] = {}
+    for modulus in moduli:
+        counts = [np.bincount(sample % modulus, minlength=modulus) for sample in samples]
+        total = np.maximum(counts[0] + counts[1], 1)
+        statistic = ((counts[0] * weights[0] - counts[1] * weights[1]) ** 2 / total).sum()
+        excesses[modulus] = float((statistic - (modulus - 1)) / math.sqrt(2 * (modulus - 1)))
+    clear = [modulus for modulus in excesses if excesses[modulus] >= CLEAR_EXCESS]
+    return sorted(clear, key=lambda modulus: -excesses[modulus])[:FEW_MODULI]
 
 
 def _residues(values: FloatArray, modulus: int) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,9 +14,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals, stored_event
 from audit.auditor.events.bits import BitScore, EqualityScore
+from audit.auditor.events.families import FURTHER_MODULI
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TREES, TreeScore
-from audit.auditor.events.values import ResidueScore
+from audit.auditor.events.values import ResidueScore, telling_moduli
 from audit.subjects.catalogue import (
     CATALOGUE,
     FloatLaplace,
@@ -332,6 +334,33 @@ def test_residues_of_whole_numbers_are_seen_on_the_ideal_grid(name, residues):
     left, right = rng.integers(2**20, size=(2, 20_000, 1)).astype(np.float64)
     shared = ResidueScore.learn(left, right, 0, 7)
     assert max(map(abs, shared.log_ratios)) < 0.2
+
+
+@pytest.mark.parametrize("modulus", [6, 17, 251])
+def test_other_moduli_are_proposed_where_they_tell_the_inputs_apart(modulus):
+    rng = np.random.default_rng(modulus)
+    left, right = rng.integers(2**20, size=(2, 20_000)) * modulus
+    likely = rng.random(20_000) < 0.9
+    left, right = left + np.where(likely, 2, 3), right + np.where(likely, 3, 2)
+    found = telling_moduli(left.astype(np.float64), right.astype(np.float64), FURTHER_MODULI)
+    assert found
+    assert found[0] % modulus == 0
+    # null control: one distribution, a hundred times
+    noise = rng.geometric(1e-6, size=(100, 2, 20_000)).astype(np.float64)
+    assert not any(telling_moduli(*pair, FURTHER_MODULI) for pair in noise[: 100 if modulus == 17 else 1])
+
+
+def test_residues_of_a_larger_modulus_are_certified():
+    class Seventeen:
+        def inputs(self):
+            return 5, 11
+
+        def sample(self, data, count, rng):
+            leaves = np.where(rng.random(count) < 0.9, data, 16 - data)
+            return (17 * rng.geometric(1e-6, size=count) + leaves)[:, np.newaxis].astype(np.float64)
+
+    found = audit(Seventeen(), 40_000)
+    assert 1.9 < found.epsilon_lower_bound < math.log(9)
 
 
 def test_grid_of_whole_numbers_is_no_coarser_than_one():
