@@ -111,6 +111,8 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
         enough = "not even as many as can be counted would"
         if needed is not None:
             enough = f"with the best event about {needed:,} draws would decide"
+        if needed == found.requested_draws:
+            enough = "more draws may not help, as a better event would have decided"
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {enough}"
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command}"

@@ -207,14 +207,17 @@ class EstimateResult:
         return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
 
     def draws_needed(self) -> int | None:
-        """Return about how many draws would decide, with the best event; None if not even very many would."""
+        """Return about how many draws would decide, with the best event; None if not even very many would.
+
+        If it is the number that was requested, a better event is what is missing.
+        """
         found, draws = self.estimate, self.estimate.requested_draws
-        while 2 * draws <= LARGEST_DRAWS:
-            draws *= 2
+        while draws <= LARGEST_DRAWS:
             certify = max(1, int(draws * found.counts.effective.likely_draws / found.draws))
             larger = found.detectable_with(self.claimed, certify)
             if larger is not None and larger <= STATED_SIZE * self.claimed:
                 return draws
+            draws *= 2
         return None
 
     def not_ruled_out(self) -> str:

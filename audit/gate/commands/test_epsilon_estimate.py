@@ -118,6 +118,19 @@ def test_more_draws_than_can_be_counted_are_not_recommended(capsys):
     assert "not even as many as can be counted would" in capsys.readouterr().out
 
 
+def test_more_draws_are_not_recommended_where_they_would_not_help(capsys, monkeypatch, tmp_path):
+    """No event tells the inputs apart by outputs that are all equal."""
+    (tmp_path / "constant_outputs.py").write_text(
+        "import numpy as np\n"
+        "class Zeros:\n"
+        "    def inputs(self):\n        return 0, 1\n"
+        "    def sample(self, data, count, rng):\n        return np.zeros((count, 1))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["constant_outputs:Zeros", "--epsilon", "1", "--draws", "100000", "--seed", "1"]) == 3
+    assert "more draws may not help, as a better event would have decided" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "words",
     [
