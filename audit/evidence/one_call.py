@@ -358,7 +358,7 @@ class OneCallFinding:
         if self.verdict == "undecided":
             detectable = found.detectable_epsilon(self.claimed_epsilon)
             shown = "no loss of any size" if detectable is None else f"only a loss of {detectable:.3g} or more"
-            lines.insert(1, f"  this event would have shown {shown}: give more draws, or look at more of the output")
+            lines.insert(1, f"  this event would have shown {shown}: more draws or other events are needed")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
