@@ -12,11 +12,11 @@ import pytest
 from scipy.stats import binom
 
 from audit.auditor import selection
-from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, candidates_of, sturdy_beside
+from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, candidates_of
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.scores import CoordinateScore
-from audit.auditor.selection import Selection, ToCertify
+from audit.auditor.selection import Selection, ToCertify, sturdy_beside
 from audit.auditor.tally import EventTally
 from audit.bounds import SMALLEST_SIGNIFICANCE, AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
 from audit.bounds.joint import joint_rejects
