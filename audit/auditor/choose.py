@@ -140,19 +140,6 @@ def _best_of(found: Sequence[Candidate]) -> Candidate | None:
     return chosen
 
 
-def sturdy_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
-    """Return the sturdy event to certify beside the chosen one, or None if that is sturdy, or none is.
-
-    A rare event may have been chosen by luck; it then shows little, and the claim would stay undecided. So a
-    common event that could refute the claim (or a rarer one, if no common one could) stands beside it.
-    """
-    sturdy = [candidate for candidate in candidates if candidate.sturdy]
-    common = [candidate for candidate in sturdy if candidate.common]
-    if chosen.claim is None or (chosen.sturdy and (chosen.common or not common)):
-        return None
-    return max(common or sturdy, key=lambda candidate: candidate.rank, default=None)
-
-
 @dataclass(frozen=True)
 class Prospect:
     """The certification to expect.

@@ -6,6 +6,7 @@ and chosen.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -474,9 +475,10 @@ class _Run:
             found = part.tally.certified(chosen.event, level, None if anytime else method)
         return replace(found, share=part.stage.share * chosen.share)
 
-    def _shows(self, found: CertifiedEvent) -> tuple[int, float]:
-        """Return how much an event shows: a refutation, or that it could have refuted; then its bound."""
-        terms, bound = self.terms, found.epsilon_lower_bound
-        significance = found.share * terms.significance
-        verdict = verdict_on(bound, terms.claimed_epsilon, found.counts, terms.delta, significance, found.method)
-        return ("undecided", "not refuted", "refuted").index(verdict), bound
+    def _shows(self, found: CertifiedEvent) -> tuple[int, float, float]:
+        """Return how much an event shows: the verdict, its bound, and how small a loss it could have shown."""
+        terms, bound, claim = self.terms, found.epsilon_lower_bound, self.terms.claimed_epsilon
+        test = found.counts, terms.delta, found.share * terms.significance, found.method
+        verdict, smallest = verdict_on(bound, claim, *test), seen_by_event(claim, *test)
+        order = ("undecided", "not refuted", "refuted").index(verdict)
+        return order, bound, -math.inf if smallest is None else -smallest

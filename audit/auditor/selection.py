@@ -17,7 +17,6 @@ from audit.auditor.choose import (
     candidates_of,
     hopeful,
     method_for,
-    sturdy_beside,
 )
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
@@ -313,6 +312,19 @@ def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[tuple[Candi
     if implementation.event is ideal.event:
         return with_ideal, with_ideal
     return with_ideal, _with_beside(implementation, (*with_ideal, *of_bits))
+
+
+def sturdy_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
+    """Return the sturdy event to certify beside the chosen one, or None if that is sturdy, or none is.
+
+    A rare event may have been chosen by luck; it then shows little, and the claim would stay undecided. So a
+    common event that could refute the claim (or a rarer one, if no common one could) stands beside it.
+    """
+    sturdy = [candidate for candidate in candidates if candidate.sturdy]
+    common = [candidate for candidate in sturdy if candidate.common]
+    if chosen.claim is None or (chosen.sturdy and (chosen.common or not common)):
+        return None
+    return max(common or sturdy, key=lambda candidate: candidate.rank, default=None)
 
 
 def _with_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

@@ -143,8 +143,9 @@ class EventTally:
             self.looked = self.looked.after(self.counts(0, self.waves[-1:]))
 
     def _looked_at(self, place: int, start: AnytimeBound) -> AnytimeBound:
-        """Return the anytime bound of an event after all waves; the first one's may have been looked at."""
-        if self.looked is not None and place == 0:
+        """Return the anytime bound of an event after all waves; the first one's may be known already."""
+        # the same event may be certified for the implementation, too, at another share of the significance
+        if self.looked is not None and place == 0 and self.looked.significance == start.significance:
             return self.looked
         level = start
         for wave in self.waves:

@@ -27,14 +27,34 @@ def _starts(ordered: NumberArray, times: int) -> BoolArray:
     return starts
 
 
-def quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return what ``numpy.quantile`` does of finite values, sorted here."""
-    places = (len(ordered) - 1) * shares
+def quantiles(one: FloatArray, other: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return what ``numpy.quantile`` does of finite values of two samples together, each sorted here."""
+    last = len(one) + len(other) - 1
+    places = last * shares
     below = np.floor(places).astype(np.intp)
     rest = places - below
-    low, high = ordered[below], ordered[np.minimum(below + 1, len(ordered) - 1)]
+    low, high = _at(one, other, below), _at(one, other, np.minimum(below + 1, last))
     found: FloatArray = np.where(rest < 0.5, low + (high - low) * rest, high - (high - low) * (1 - rest))
     return found
+
+
+def _at(one: FloatArray, other: FloatArray, places: IntArray) -> FloatArray:
+    """Return the values at some places of two sorted samples put in one order, without a copy of them."""
+    # how many of the values before a place are of `one`: by bisection
+    fewest, most = np.maximum(0, places - len(other)), np.minimum(places, len(one))
+    while (open_ := fewest < most).any():
+        middle = (fewest + most) // 2
+        later = one[np.minimum(middle, len(one) - 1)] < other[np.maximum(places - middle - 1, 0)]
+        fewest, most = np.where(open_ & later, middle + 1, fewest), np.where(open_ & ~later, middle, most)
+    found: FloatArray = np.minimum(_or_infinity(one, fewest), _or_infinity(other, places - fewest))
+    return found
+
+
+def _or_infinity(values: FloatArray, places: IntArray) -> FloatArray:
+    """Return the values at some places, and infinity after the last."""
+    if not len(values):
+        return np.full(len(places), np.inf)
+    return np.where(places < len(values), values[np.minimum(places, len(values) - 1)], np.inf)
 
 
 def between(levels: FloatArray, ordered: FloatArray) -> IntArray:

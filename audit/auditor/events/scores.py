@@ -132,9 +132,7 @@ class AdditiveScore(StoredByItsFields):
         edges, log_ratios = np.empty((left.shape[1], bins - 1)), np.empty((left.shape[1], bins))
         for k in range(left.shape[1]):
             columns = [np.sort(sample[:, k]) for sample in (left, right)]
-            both = np.concatenate(columns)
-            both.sort()
-            edges[k] = quantiles(both, shares)
+            edges[k] = quantiles(columns[0], columns[1], shares)
             counts = [between(edges[k], ordered) for ordered in columns]
             log_ratios[k] = smoothed(*counts) if monotone else _free(*counts)
         return cls(edges, log_ratios)

@@ -23,8 +23,15 @@ def values(request: pytest.FixtureRequest) -> np.ndarray:
 
 
 def test_quantiles_are_those_of_numpy(values):
-    shares = np.linspace(0, 1, 257)[1:-1]
-    assert (ranks.quantiles(values, shares) == np.quantile(values, shares)).all()
+    """Of two samples together, whichever way the values are divided."""
+    shares, rng = np.linspace(0, 1, 257), np.random.default_rng(3)
+    expected = np.quantile(values, shares)
+    for part in (0.0, 0.1, 0.5, 1.0):
+        first = rng.random(len(values)) < part
+        assert (ranks.quantiles(values[first], values[~first], shares) == expected).all()
+    # one all below the other
+    half = len(values) // 2
+    assert (ranks.quantiles(values[half:], values[:half], shares) == expected).all()
 
 
 @pytest.mark.parametrize("times", [1, 2, 3, 20])

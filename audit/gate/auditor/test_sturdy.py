@@ -12,11 +12,13 @@ import pytest
 from scipy.stats import binom
 
 from audit.auditor import selection
-from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, candidates_of, sturdy_beside
+from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, candidates_of
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.scores import CoordinateScore
-from audit.bounds import SMALLEST_SIGNIFICANCE, Counts, StoppingRule, epsilon_lower_bound
+from audit.auditor.selection import Selection, ToCertify, sturdy_beside
+from audit.auditor.tally import EventTally
+from audit.bounds import SMALLEST_SIGNIFICANCE, AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
 from audit.bounds.joint import joint_rejects
 from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate, CertificateError
@@ -86,7 +88,7 @@ def test_default_audits_of_the_papers_mechanisms_are_decided(mechanism, capsys):
         assert main([mechanism, "--seed", str(seed), "--format", "json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["verdict"] == "not refuted"
-        assert found["detectable_epsilon"] <= 1.1 * found["claimed_epsilon"]
+        assert found["detectable_epsilon"] <= 1.3 * found["claimed_epsilon"]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +144,25 @@ def test_bound_holds_at_the_share_of_its_event(how: dict[str, Any]):
     if "until" not in how:
         bounds = {share: epsilon_lower_bound(found.counts, 0.0, share * 0.05, found.method) for share in (0.9, 1)}
         assert found.epsilon_lower_bound == bounds[0.9] < bounds[1]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_event_looked_at_is_certified_at_the_share_it_is_asked_for(share):
+    """The ideal mechanism's event may stand beside the implementation's, at another share of the significance."""
+    start = AnytimeBound(1.0, 0.0, 0.05)
+    chosen = Selection((ToCertify(EVENT, "joint"),), (ToCertify(EVENT, "joint"),), np.empty(0), (), (), 1)
+    looked, plain = (EventTally(chosen, with_curve=False, start=one) for one in (start, None))
+    rng = np.random.default_rng(1)
+    for tally in (looked, plain):
+        for _ in range(4):
+            tally.add([tally.count(rng.normal(0.5, 1, (300, 1)), rng.normal(-0.5, 1, (300, 1)))])
+        rng = np.random.default_rng(1)
+    level = replace(start, significance=share * 0.05)
+    bounds = [tally.certified(EVENT, level, None).epsilon_lower_bound for tally in (looked, plain)]
+    assert bounds[0] == bounds[1] > 0.3
+    assert looked.looked is not None
+    # the control: what was looked at is right for its own share alone
+    assert (bounds[0] == looked.looked.epsilon_lower_bound) == (share == 1.0)
 
 
 @pytest.mark.parametrize(
