@@ -260,6 +260,9 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
+        if problem.row is None:
+            # a problem of a whole column: no value is missing
+            raise
         absent = is_missing(problem.value) or problem.value == ""
         said = problem.problem + remedy(declared.attributes, problem.column, problem.value)
         if absent:
