@@ -214,7 +214,8 @@ def template(table: TableFile, options: DomainOptions, say: Callable[[str], obje
         "comment": f"A template. Fill in every null. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
         "norm": options.domain or "unit_ball",
         "intercept": options.intercept,
-        "keep_group": options.keep_group,
+        # `fit --mechanism repaired` decides by --without-group instead
+        **({"keep_group": True} if options.keep_group else {}),
         "attributes": [],
         "ignore": [],
     }
