@@ -87,6 +87,50 @@ def test_undecided_is_no_success_unless_that_is_allowed():
     assert UNCHECKED in found.notes
 
 
+def typed(data, rng):
+    """Give one input away by the type alone: the value is a right one."""
+    count = int(data[0]) + round(rng.laplace())
+    return count if data[0] else float(count)
+
+
+def clipped(data, rng):
+    """Return a whole number or a float, as the value itself says."""
+    return max(0, data[0] + rng.laplace())
+
+
+def test_type_of_an_output_is_compared():
+    how = {"epsilon": 1, "draws": 2_000, "adjacency": "replace_one", "allow_undecided": True}
+    with pytest.raises(SubjectError, match="tells the inputs apart: float on left, int on right"):
+        assert_private(typed, [0.0], [1.0], **how)
+    found = assert_private(clipped, [0.0], [1.0], **how)
+    assert found.notes == ("outputs have several types (float, int): only their values were compared",)
+    assert assert_private(noisy_sum, [0.0], [1.0], **how).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (lambda mark: 2**60 + mark, "64-bit float"),
+        (lambda mark: np.uint64(2**60 + mark), "64-bit float"),
+        (lambda mark: np.ma.array([1.0], mask=[bool(mark)]), "mask would get lost"),
+        (lambda mark: np.longdouble(1) + np.longdouble(2) ** -60 * mark, "bits would be lost"),
+        (lambda mark: 10 ** (400 + mark), "64-bit floats hold"),
+    ],
+)
+def test_output_that_loses_what_tells_inputs_apart_is_refused(output, said):
+    with pytest.raises(SubjectError, match=said) as refused:
+        assert_private(lambda data, rng: output(data[0]), [0], [1], epsilon=1, draws=2_000)
+    assert len(str(refused.value)) < 400
+    # the same as arrays
+    sides = [np.ma.stack([output(mark)] * 600) if mark in (0, 1) else None for mark in (0, 1)]
+    with pytest.raises(ValueError, match=said if sides[0].dtype != object else "real numbers"):
+        epsilon_lower_bound(*sides if "mask" in said else map(np.asarray, sides))
+
+
+def test_whole_numbers_that_floats_hold_are_audited():
+    assert epsilon_lower_bound(np.full(600, 2**60), np.full(600, 2**60 + 2**20)) > 3
+
+
 LONG = [0.0] * 2_000
 
 
