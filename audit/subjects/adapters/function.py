@@ -63,8 +63,8 @@ class FunctionSubject:
         left, right = self.types
         if left and right and not left & right:
             raise SubjectError(
-                f"the type of an output tells the inputs apart: {_listed(left)} on left, {_listed(right)} on right; "
-                "convert all outputs to one type"
+                f"the type of an output tells the inputs apart: {_listed(left)} on left, {_listed(right)} on "
+                "right; convert all outputs to one type"
             )
         if len(left | right) < 2:
             return None
