@@ -35,7 +35,7 @@ from audit.bounds import (
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.copies import confirmed
-from audit.evidence.words import counted_in_words
+from audit.evidence.words import counted_in_words, is_of_rounding
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
@@ -324,7 +324,15 @@ class OneCallFinding:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader."""
-        return (*self.estimate.notes, *(() if self.neighbours is None else (self.neighbours,)))
+        bits = self.estimate.implementation
+        at_the_bits = self.estimate.verdict(self.claimed_epsilon, implementation=True)
+        notes = [*self.estimate.notes, *([] if self.neighbours is None else [self.neighbours])]
+        if self.verdict != "refuted" == at_the_bits and not is_of_rounding(bits.event):
+            notes.append(
+                f"at the bits, refuted by more than rounding: epsilon is at least "
+                f"{text_below(bits.epsilon_lower_bound, 4)}; event: {counted_in_words(bits.event, bits.counts)}"
+            )
+        return tuple(notes)
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON, in the form of the command's results."""
