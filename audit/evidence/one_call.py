@@ -6,7 +6,7 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -35,8 +35,9 @@ from audit.bounds import (
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.copies import confirmed
-from audit.evidence.words import counted_in_words
+from audit.evidence.words import counted_in_words, is_of_rounding
 from audit.subjects.adapters.function import FunctionSubject
+from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.arrays import FloatArray
@@ -209,7 +210,7 @@ def canary_mu_lower_bound(
 
 def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int]:
     """Return how many guesses are right, and the number of canaries."""
-    values, bits = np.asarray(scores, dtype=np.float64), np.asarray(members)
+    values, bits = as_floats("scores", scores), np.asarray(members)
     if values.ndim != 1 or values.shape != bits.shape or np.isnan(values).any():
         raise ValueError("scores and members must have one entry for each canary, and no score may be NaN")
     if not np.isin(bits, (0, 1)).all():
@@ -246,20 +247,19 @@ def trade_off(
 
 
 def _scores(name: str, given: npt.ArrayLike) -> FloatArray:
-    values = np.asarray(given)
-    if values.dtype.kind not in "fiub" or values.ndim != 1 or not values.size:
+    if np.asarray(given).dtype.kind not in "fiub" or np.ndim(given) != 1 or not np.size(given):
         raise ValueError(f"{name} must be an array of real numbers of shape (n,)")
-    values = values.astype(np.float64)
+    values = as_floats(name, given)
     if np.isnan(values).any():
         raise ValueError(f"{name} has NaN at row {int(np.isnan(values).argmax())}")
     return values
 
 
 def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
-    values = np.asarray(given)
-    if values.dtype.kind not in "fiub" or values.ndim not in (1, 2) or not values.size:
+    if np.asarray(given).dtype.kind not in "fiub" or np.ndim(given) not in (1, 2) or not np.size(given):
         raise ValueError(f"{name} must be an array of real numbers of shape (n,) or (n, k)")
-    values = values.reshape(len(values), -1).astype(np.float64)
+    values = as_floats(name, given)
+    values = values.reshape(len(values), -1)
     if len(values) < SMALLEST_DRAWS // 2:
         raise ValueError(f"{name} has {len(values)} rows; at least {SMALLEST_DRAWS // 2} are needed")
     if values.shape[1] > WIDEST:
@@ -324,7 +324,15 @@ class OneCallFinding:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader."""
-        return (*self.estimate.notes, *(() if self.neighbours is None else (self.neighbours,)))
+        bits = self.estimate.implementation
+        at_the_bits = self.estimate.verdict(self.claimed_epsilon, implementation=True)
+        notes = [*self.estimate.notes, *([] if self.neighbours is None else [self.neighbours])]
+        if self.verdict != "refuted" == at_the_bits and not is_of_rounding(bits.event):
+            notes.append(
+                f"at the bits, refuted by more than rounding: epsilon is at least "
+                f"{text_below(bits.epsilon_lower_bound, 4)}; event: {counted_in_words(bits.event, bits.counts)}"
+            )
+        return tuple(notes)
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON, in the form of the command's results."""
@@ -454,11 +462,13 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     )
     seed = how.get("seed", 0)
 
+    audited_here = FunctionSubject(mechanism, *inputs)
+
     def subject() -> FunctionSubject:
         return FunctionSubject(mechanism, *inputs)
 
     def carried() -> Estimate:
-        return estimate(subject(), terms, np.random.default_rng(seed), workers=how.get("workers", 1))
+        return estimate(audited_here, terms, np.random.default_rng(seed), workers=how.get("workers", 1))
 
     def refuting(found: Estimate) -> CertifiedEvent | None:
         return found.ideal if found.verdict(float(epsilon)) == "refuted" else None
@@ -473,6 +483,8 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         _require_unchanged(inputs, before)
         raise
     _require_unchanged(inputs, before)
+    if note := audited_here.note_on_types():
+        found = replace(found, notes=(*found.notes, note))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 
