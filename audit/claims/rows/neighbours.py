@@ -65,9 +65,10 @@ def compared(fairness: str, dimension: int, domain: str) -> dict[str, Any]:
     readings=("add_or_remove_one", "replace_one", "no fairness term, absolute and covariance; both domains"),
     symbols=("reference.sensitivity.exact_l1", "audit.exact.theorems.holds_for_all_budgets"),
     verdict="ambiguous",
-    null=Control("Theorem 3, which holds for both", lambda: adjacency_decides("T3", "absolute", 5)),
+    null=Control("Theorem 3, which holds under both adjacencies", lambda: adjacency_decides("T3", "absolute", 5)),
     broken=Control(
-        "Theorem 5's formula without a fairness term, d = 2", lambda: adjacency_decides("T5", "none", 2)
+        "Theorem 5's formula without a fairness term at d = 2, which holds under one only",
+        lambda: adjacency_decides("T5", "none", 2),
     ),
     why=(
         "Replacing a record is removing one and adding another. A bound for replace_one therefore holds for "
@@ -137,11 +138,12 @@ def constant_tells(left: Database, right: Database) -> bool:
     symbols=("reference.objective.objective", "reference.minimiser.minimise"),
     verdict="ambiguous",
     null=Control(
-        "one record replaced",
+        "neighbours that differ in a replaced record, whose constants are equal",
         lambda: constant_tells(Database.of(ONE_PERSON, ONE_PERSON), Database.of(ONE_PERSON, ANOTHER)),
     ),
     broken=Control(
-        "one record added", lambda: constant_tells(Database.of(ONE_PERSON), Database.of(ONE_PERSON, ANOTHER))
+        "neighbours that differ in an added record, whose constants are not",
+        lambda: constant_tells(Database.of(ONE_PERSON), Database.of(ONE_PERSON, ANOTHER)),
     ),
     paper_step="sum over j from 0 in the objective, 'for 1 <= j' in the algorithms",
     why=(
