@@ -43,7 +43,7 @@ class ReportedEpsilonOptions:
 
     accountant: str | None = argument(required=False, metavar="[ACCOUNTANT]")
     reported_epsilon: str | None = option(
-        "--reported-epsilon", metavar="E", help="the epsilon that was reported, in place of an ACCOUNTANT to ask"
+        "--reported-epsilon", metavar="E", help="a reported epsilon, in place of an ACCOUNTANT to ask"
     )
 
 
@@ -59,7 +59,9 @@ class ReleasesOptions:
         help="a record adds at most C to a sum, of any sign: replace_one moves it by 2 C, add_or_remove_one by C",
     )
     sensitivity: str | None = option(
-        "--sensitivity", metavar="S", help="or how far neighbours are apart: l2 for gaussian, l1 for laplace"
+        "--sensitivity",
+        metavar="S",
+        help="in place of --bound: how far apart neighbours are, in l2 (gaussian) or l1 (laplace)",
     )
     delta: str | None = option("--delta", metavar="D", help="(gaussian: 1e-5, laplace: 0)")
     count: int = option("--count", type=click.IntRange(1, 10**9), default=1, metavar="K", help="releases (1)")

@@ -10,11 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 
 from audit.commands.again import again
-from audit.commands.options import DeclaredOptions, check_known
+from audit.commands.options import DeclaredOptions, FileOptions, check_known
 from audit.commands.text import AGAIN, columns, fitted
 from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge, judge_declared
 from audit.exact.settings import setting_from
-from reference.commands.options import BudgetOptions, OutputOptions, ReadingOptions, emit, readings_from
+from reference.commands.options import BudgetOptions, ReadingOptions, emit, readings_from
 from reference.commands.parsing import argument
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
@@ -39,7 +39,7 @@ class MechanismOptions:
     DeclaredOptions,
     BudgetOptions,
     ReadingOptions,
-    OutputOptions,
+    FileOptions,
     example="python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --domain unit_box",
     text=f"""Is the paper's privacy statement true, and if not, what is?
 
@@ -55,7 +55,7 @@ def command(
     sets: DeclaredOptions,
     budgets: BudgetOptions,
     readings: ReadingOptions,
-    output: OutputOptions,
+    output: FileOptions,
 ) -> int:
     """Judge the mechanisms that the command line names."""
     names = mechanisms.mechanism or PRIVATE

@@ -15,6 +15,7 @@ import numpy as np
 from audit.bounds import MOST_DRAWS
 from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
 from audit.bounds.conditional import conditional_epsilon_lower_bound
+from audit.commands.options import SeededFileOptions
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check, rebuilt
@@ -26,7 +27,7 @@ from audit.proofs.conditional_verdicts import conditional_verdict_text
 from audit.proofs.tails import NotContradictedError
 from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
 from audit.subjects.programs import ProgramDescription
-from reference.commands.options import OutputOptions, emit
+from reference.commands.options import emit
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
@@ -69,10 +70,10 @@ class VerifyOptions:
 @make_command(
     "verify",
     VerifyOptions,
-    OutputOptions,
+    SeededFileOptions,
     example="python -m audit verify certificate.json --fresh --seed 1",
 )
-def command(options: VerifyOptions, output: OutputOptions) -> int:
+def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     """Check the certificate of an estimate.
 
     Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and

@@ -130,8 +130,8 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
     """Return whether a new audit, of all families of events, does not refute the claim either.
 
     A weak event, honestly counted, refutes nothing; a new choice shows what was passed over.  If a pair was
-    searched, it is searched anew.  The significance is low: a mechanism that just keeps its claim is refuted in at
-    most one of a thousand runs.
+    searched, it is searched again.  The significance is low: a mechanism that just keeps its claim is refuted in
+    at most one of a thousand runs.
 
     Parameters
     ----------

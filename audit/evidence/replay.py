@@ -62,7 +62,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         if certificate.verdict == "refuted":
             return [same]
         if request.search and not _searched_in_full(certificate):
-            words = "repeated on the pair of a search that was ended early: --fresh searches anew"
+            words = "repeated on the pair of a search that was ended early: --fresh searches again"
             return [same, Check("choice", None, words)]
         if left_out:
             words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"

@@ -130,7 +130,7 @@ def rebuild_small(described: Description) -> Subject:
 
 
 def rebuilt_anew(described: Description) -> Subject:
-    """Build the user's own subject with its module imported anew, so that what the module drew is drawn again."""
+    """Build the user's own subject with its module imported again, so that what the module drew is drawn again."""
     inner = core(described)
     module = inner.path.partition(":")[0] if isinstance(inner, ImportDescription) else ""
     if module != "__main__":

@@ -292,7 +292,9 @@ def require_moderate(large: tuple[str, Fraction] | None) -> None:
     """Raise for an epsilon that promises nothing."""
     if large is not None:
         name, value = large
-        raise EpsilonError(name, short_text(value), f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
+        raise EpsilonError(
+            name, short_text(value), f"at most {LARGE_EPSILON}, or given with --allow-large-epsilon"
+        )
 
 
 def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:

@@ -25,7 +25,7 @@ from reference.readings import ADJACENCIES
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerOptions:
-    """What is done."""
+    """What to do."""
 
     action: str = argument(type=click.Choice(["create", "show"]), metavar="create|show")
     file: str = argument(type=FileName(), metavar="FILE")

@@ -245,7 +245,7 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example."""
-        _write_example(formatter, self.example)
+        _write_example(ctx, formatter, self.example)
 
     @staticmethod
     def _section(
@@ -269,7 +269,9 @@ def _folded(line: str, width: int) -> list[str]:
     return [text.rstrip() for text in lines]
 
 
-def _write_example(formatter: click.HelpFormatter, example: str) -> None:
+def _write_example(ctx: click.Context, formatter: click.HelpFormatter, example: str) -> None:
+    if ctx.find_root().info_name == COMPLETED:
+        example = example.replace("python -m reference ", "cfm ").replace("python -m audit ", "cfm audit ")
     with formatter.section("Example"):
         for line in example.splitlines():
             formatter.write("\n".join(_folded(line, formatter.width)) + "\n")
@@ -383,7 +385,7 @@ class Family(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example, and how to set up completion."""
         if self.example is not None:
-            _write_example(formatter, self.example)
+            _write_example(ctx, formatter, self.example)
         variable = completion_variable(COMPLETED)
         with formatter.section(f"Completion of {COMPLETED}, in the file that the shell reads at its start"):
             formatter.write_dl(
