@@ -210,7 +210,7 @@ def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: CopyRequ
 
 
 def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
-    """Return the outputs of one call, with a generator of its own."""
+    """Return the outputs of one call, with its own generator."""
     if not rows:
         return np.empty((0, 1))
     rng = np.random.default_rng(np.random.SeedSequence(stream[:-2], spawn_key=stream[-2:]))

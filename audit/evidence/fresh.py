@@ -224,7 +224,7 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
         if len(outputs):
             usual = quantiser.steps / 2 * 2.0**QUANTISED_BITS * FINER
             fine = np.flatnonzero((quantiser.steps >= 0) & (usual < _spread(outputs))).tolist()
-            # whole numbers have a grid of their own
+            # whole numbers have their own grid
             found.update(k for k in fine if quantiser.steps[k] < 1 or not are_whole(outputs[:, k]))
             growing = np.flatnonzero(quantiser.steps < 0).tolist()
             found.update(

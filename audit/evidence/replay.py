@@ -33,7 +33,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         When there is no such subject.
     """
     if not certificate.seeded:
-        return [Check("replay", None, "the certificate names no seed: the subject has randomness of its own")]
+        return [Check("replay", None, "the certificate names no seed: the subject has its own randomness")]
     request = certificate.request
     try:
         require_small(request.subject)

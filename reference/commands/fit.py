@@ -76,7 +76,7 @@ class RunOptions:
     private_metrics: str | None = option(
         "--private-metrics",
         metavar="EPSILON",
-        help="also release accuracy and risk difference with noise of their own, EPSILON for each release",
+        help="also release accuracy and risk difference with their own noise, EPSILON for each release",
     )
     allow_large_epsilon: bool = option(
         "--allow-large-epsilon",
@@ -114,7 +114,7 @@ class FitFileOptions(LargeFileOptions):
     epsilon_grid: str | None = option(
         "--epsilon-grid",
         metavar="E,E,...",
-        help=f"run for each epsilon, releases of their own ({DEFAULT_GRID} with --plot and no --epsilon)",
+        help=f"run once for each epsilon, each its own releases ({DEFAULT_GRID} with --plot and no --epsilon)",
     )
     force: bool = option("--force", is_flag=True, help="replace even a file that holds a release")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")

@@ -708,7 +708,7 @@ def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
         "Such an s is a function of the data. If it is published, one record can change it for certain. If it is "
         "not, the scale of a coefficient's noise shows it, and the log ratio of two scales has no bound."
     ),
-    repaired="Choose x_s as A.xs does, or privately with a budget of its own.",
+    repaired="Choose x_s as A.xs does, or privately with its own budget.",
     advice="Do not choose x_s by looking at the data.",
 )
 def x_s_from_the_data() -> Finding:

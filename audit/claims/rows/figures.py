@@ -351,7 +351,7 @@ def baseline_never_gains() -> bool:
         "`separate` with noise for the exact sensitivity gains at epsilon = 10 on both, on Adult 0.029 +- 0.046, "
         "and `covariance` raises the risk difference (docs/experiments.md)."
     ),
-    advice="A low risk difference at a positive rate near 0 is no evidence of fairness.",
+    advice="A low risk difference at a positive rate near 0 is not evidence of fairness.",
     rerun=("python -m reference experiments table2 --data adult --variant default,covariance,separate",),
     drawn=True,
 )

@@ -152,7 +152,7 @@ def constant_tells(left: Database, right: Database) -> bool:
         "l1-sensitivity under add_or_remove_one, and at d = 1 Lemma 1 no longer covers the sum."
     ),
     repaired="Drop the constant, as the algorithms do.",
-    advice="This package drops it. Where N is not public, release N apart, with noise of its own.",
+    advice="This package drops it. Where N is not public, release N apart, with its own noise.",
 )
 def constant_of_degree_zero() -> Finding:
     """Compare the constant on neighbours, and Lemma 1 with and without it."""

@@ -71,7 +71,7 @@ TWO_GROUPS = Database.of(record([1], 0, 0), record(["1/2"], 0, 1))
     ),
     paper_step="second line of equation (6): = sum lambda-bar_{phi t_i} phi(w)",
     why="The term |g.w| has a kink wherever g.w = 0, so it has no coefficients to which noise could be added.",
-    repaired="Release g with noise of its own and minimise with the true |g.w| as post-processing (separate).",
+    repaired="Release g with its own noise and minimise with the true |g.w| as post-processing (separate).",
     advice="Name the reading: absolute, covariance or separate. They are different mechanisms.",
 )
 def penalty_is_no_polynomial() -> Finding:

@@ -10,7 +10,7 @@ import numpy as np
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
 
-OWN_ENTROPY = "the subject draws from entropy of its own: a rerun repeats the audit, not its draws"
+OWN_ENTROPY = "the subject draws from its own entropy: a rerun repeats the audit, not its draws"
 """The note of a subject that does not use the given generator."""
 
 
