@@ -35,9 +35,9 @@ def sizes(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...]
     return sum(1 for monomial in found if min(monomial) < columns), len(found)
 
 
-def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...] = (1, 2)) -> bool:
+def share_is_not_one_in_d(dimension: int, basis: str, degrees: tuple[int, ...] = (1, 2)) -> bool:
     """Return whether the share of Phi_s in the monomials differs from the 1/d of Theorems 3 and 5."""
-    own, all_of_them = sizes(dimension, basis, columns, degrees)
+    own, all_of_them = sizes(dimension, basis, degrees=degrees)
     return Fraction(own, all_of_them) != Fraction(1, dimension)
 
 

@@ -158,10 +158,10 @@ def unrepaired(fairness: str) -> NoiseSetting:
     return NoiseSetting(variant, "adfc", "10")
 
 
-@lru_cache(maxsize=2)
-def synthetic_records(n: int = RECORDS) -> Records:
+@lru_cache(maxsize=1)
+def synthetic_records() -> Records:
     """Return generated records in the box."""
-    return load("synthetic", Encoding("unit_box"), records=n)
+    return load("synthetic", Encoding("unit_box"), records=RECORDS)
 
 
 def synthetic(fairness: str) -> Trial:

@@ -27,11 +27,11 @@ from reference.sensitivity import (
 DIMENSIONS = (1, 2, 5)
 
 
-def truths(theorem: str, fairness: str, dimension: int, domain: str = "unit_ball") -> dict[str, bool | None]:
-    """Return for each adjacency whether a theorem's formula holds for all budgets, as N goes to infinity."""
+def truths(theorem: str, fairness: str, dimension: int) -> dict[str, bool | None]:
+    """Return for each adjacency whether a theorem's formula holds for all budgets on the ball, for large N."""
     return {
         adjacency: holds_for_all_budgets(
-            theorem, Setting(dimension, fairness, domain, adjacency=adjacency), "published"
+            theorem, Setting(dimension, fairness, "unit_ball", adjacency=adjacency), "published"
         )
         for adjacency in ADJACENCIES
     }

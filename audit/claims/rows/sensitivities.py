@@ -226,17 +226,15 @@ def drops_the_drift(fairness: str) -> bool:
 # --- L1 to L4 ---------------------------------------------------------------------------------------------------
 
 
-def twice_the_largest(
-    norm: str, d: int, fairness: str, basis: str, domain: str, nu: Fraction = Fraction(1)
-) -> Fraction:
-    """Return the proofs' 2 max over one tuple of its coefficients' norm (l2: its square).
+def twice_the_largest(norm: str, d: int, fairness: str, basis: str, domain: str) -> Fraction:
+    """Return the limit of the proofs' 2 max over one tuple of its coefficients' norm (l2: its square).
 
-    The largest |1/2 - y + |z - zbar|| is 1/2 + nu with nu = (N - 1)/N, and 1/2 without a fairness term.  On the
+    The largest |1/2 - y + |z - zbar|| tends to 3/2 as N grows, and is 1/2 without a fairness term.  On the
     box x = 1 is best.  On the unit ball: a unit vector for l2 in the matrix basis, where sum (x_e x_l)^2 = |x|^4,
     and the uniform unit vector in the monomial basis, where 2 |x|^4 - sum x^4 counts; for l1 the uniform unit
     vector, whose l1 length sqrt(d) need not be rational.
     """
-    linear = Fraction(1, 2) + (nu if fairness != "none" else 0)
+    linear = Fraction(1 if fairness == "none" else 3, 2)
     if domain == "unit_box":
         if norm == "l1":
             return 2 * (d * linear + Fraction(d * d, 8))
