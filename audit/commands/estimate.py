@@ -125,7 +125,9 @@ class AuditOptions:
     )
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
     plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
-    workers: int = option("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
+    workers: int = option(
+        "--workers", type=int, default=1, metavar="W", help="cores; the result does not depend on it (1)"
+    )
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
 
 

@@ -55,7 +55,7 @@ class ChangeOptions:
     )
     weight_n: str = option("--weight-n", default="1", metavar="W", help="weight of the others (1)")
     x_s: str | None = option(
-        "--x-s", metavar="NAME", help="of a declared domain: the coordinate of w_s (the first)"
+        "--x-s", metavar="NAME", help="with a declared domain: the coordinate of w_s (the first)"
     )
     rows_per_person: int = option(
         "--rows-per-person", type=click.IntRange(min=1), default=1, metavar="K", help="records of one person (1)"
@@ -64,7 +64,7 @@ class ChangeOptions:
         "--effort",
         type=click.Choice(["quick", "close", "thorough"]),
         default="close",
-        help="of the l1 change on a ball: quick, about a second; close, within 1 % up to d = 30; thorough: bound "
+        help="for the l1 change on a ball: quick, about a second; close, within 1 % up to d = 30; thorough: bound "
         "every sign pattern, slow beyond d = 8 to 13 (close)",
     )
 

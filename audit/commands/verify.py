@@ -63,7 +63,9 @@ class VerifyOptions:
         "--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)"
     )
     coq: bool = option(
-        "--coq", is_flag=True, help="have Coq prove that the counts contradict the claim or the bound; minutes"
+        "--coq",
+        is_flag=True,
+        help="have Coq prove that the counts contradict the claim or the bound; takes minutes",
     )
 
 

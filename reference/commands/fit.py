@@ -114,7 +114,7 @@ class FitFileOptions(LargeFileOptions):
     epsilon_grid: str | None = option(
         "--epsilon-grid",
         metavar="E,E,...",
-        help=f"run once for each epsilon, each its own releases ({DEFAULT_GRID} with --plot and no --epsilon)",
+        help=f"run for each epsilon, each with its own releases ({DEFAULT_GRID} with --plot and no --epsilon)",
     )
     force: bool = option("--force", is_flag=True, help="replace even a file that holds a release")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")
