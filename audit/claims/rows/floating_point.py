@@ -190,7 +190,7 @@ def floating_point_keeps_the_theorems() -> Finding:
     """Enumerate a toy sampler, and enclose the share of numpy's releases that are impossible on the neighbour."""
     draws = float_samplers.TOY_BITS - 1
     evidence: dict[str, Any] = {
-        "half precision: X for which fl(1/2 + X) is no multiple of 2^-12": off_grid_in_half_precision(),
+        "half precision: X for which fl(1/2 + X) is not a multiple of 2^-12": off_grid_in_half_precision(),
         "double precision": "the same argument, with multiples of 2^-54",
         "toy sampler in half precision, every draw": {
             "draws beside each value": draws,
