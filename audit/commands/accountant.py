@@ -11,7 +11,7 @@ import click
 
 from audit.commands.again import again
 from audit.commands.options import FileOptions
-from audit.commands.text import AGAIN, columns, fitted
+from audit.commands.text import AGAIN, columns, fitted, range_text
 from audit.exact.accountant import KINDS, LARGEST_EXACT, NoisySums
 from audit.exact.enclosures import written
 from audit.subjects.accountants import LIBRARIES, reported_epsilon
@@ -22,7 +22,7 @@ from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
-from reference.common.numbers import Enclosure, decimal_text, exact, in_float_range, short_text
+from reference.common.numbers import Enclosure, decimal_text, exact, short_text
 from reference.readings import ADJACENCIES
 
 EXIT_CODES = {"refuted": EXIT_REFUTED, "not refuted": EXIT_FINE, "undecided": EXIT_UNDECIDED}
@@ -180,7 +180,7 @@ def _lines(name: str, reported: Fraction, asked: NoisySums, true: dict[str, Nois
         yield f"  moved:    {short_text(asked.moved)} in {norm}, as you say for {asked.adjacency}"
     yield f"  reported: epsilon = {short_text(reported)}"
     for adjacency, one in true.items():
-        yield f"  true:     epsilon = {_range(one.epsilon)} under {adjacency} ({one.road})"
+        yield f"  true:     epsilon = {range_text(one.epsilon)} under {adjacency} ({one.road})"
     verdict = asked.verdict(reported)
     yield f"  verdict:  {verdict}: {name} {_distance(verdict, reported, asked.epsilon)}"
     yield f"  covered:  {COVERED}"
@@ -196,9 +196,3 @@ def _distance(verdict: str, reported: Fraction, true: Enclosure) -> str:
         return f"is certainly below, by at least {short_text(below)}{rounding}"
     share = "" if true.lower == 0 else f" ({short_text(reported / true.lower)} times the true one at most)"
     return f"is not below, and at most {short_text(reported - true.lower)} above{share}"
-
-
-def _range(value: Enclosure) -> str:
-    """Return one number if both ends show the same digits, else both ends."""
-    least, most = short_text(value.lower), short_text(value.upper)
-    return least if least == most else f"{least} to {most}"

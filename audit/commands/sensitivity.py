@@ -20,7 +20,7 @@ from audit.commands.options import (
     weight_option,
 )
 from audit.commands.text import AGAIN, columns, fitted, table_text
-from audit.exact.data_sets import vector_text
+from audit.exact.data_sets import rows_text
 from audit.exact.sensitivity import Sensitivity, declared_sensitivity, sensitivity
 from audit.exact.witnesses import LARGE, NORMS
 from reference.commands.options import emit
@@ -194,8 +194,4 @@ def _witness_lines(result: Sensitivity) -> Iterator[str]:
     note = f" (at N = {LARGE:,}; the limit is approached as N grows)" if result.setting.records is None else ""
     yield f"{result.norm} witness: a change of {value:.10g}{note} between"
     for side, data in (("left", found.left), ("right", found.right)):
-        rows = [
-            f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})"
-            for row in data.to_json()
-        ]
-        yield f"  {side}: " + " + ".join(rows)
+        yield f"  {side}: {rows_text(data.to_json())}"
