@@ -22,7 +22,7 @@ from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
-from reference.common.numbers import Enclosure, decimal_text, exact, short_text
+from reference.common.numbers import Enclosure, decimal_text, exact, in_float_range, short_text
 from reference.readings import ADJACENCIES
 
 EXIT_CODES = {"refuted": EXIT_REFUTED, "not refuted": EXIT_FINE, "undecided": EXIT_UNDECIDED}
