@@ -55,7 +55,7 @@ class Seconds(click.ParamType[float]):
 class ReleaseOptions:
     """Release."""
 
-    release: str = argument(type=FileName(), metavar="FILE")
+    release: str = argument(type=FileName(), metavar="FILE", line="what `fit` wrote")
     mechanism: str | None = option(
         "--mechanism",
         type=click.Choice(list(MECHANISMS)),

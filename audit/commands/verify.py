@@ -28,7 +28,7 @@ from audit.proofs.tails import NotContradictedError
 from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
 from audit.subjects.programs import ProgramDescription
 from reference.commands.options import emit
-from reference.commands.parsing import argument, option
+from reference.commands.parsing import FileName, argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
@@ -51,7 +51,7 @@ BY_COQ_BELOW = "counts contradict an epsilon, by a theorem that Coq checks"
 class VerifyOptions:
     """Verification."""
 
-    certificate: str = argument(metavar="FILE")
+    certificate: str = argument(type=FileName(), metavar="FILE", line="what `audit estimate --out FILE` wrote")
     epsilon: str | None = option("--epsilon", metavar="E", help="the certificate must claim this epsilon")
     delta: str | None = option("--delta", metavar="D", help="the certificate must claim this delta")
     fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw again, retest the event")

@@ -27,8 +27,10 @@ from reference.readings import ADJACENCIES
 class LedgerOptions:
     """What to do."""
 
-    action: str = argument(type=click.Choice(["create", "show"]), metavar="create|show")
-    file: str = argument(type=FileName(), metavar="FILE")
+    action: str = argument(
+        type=click.Choice(["create", "show"]), metavar="create|show", line="make a ledger, or show what it counted"
+    )
+    file: str = argument(type=FileName(), metavar="FILE", line="the ledger")
 
 
 @dataclass(frozen=True, kw_only=True)

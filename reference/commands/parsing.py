@@ -145,6 +145,18 @@ class Option(click.Option):
         return super().type_cast_value(ctx, value)
 
 
+class Argument(click.Argument):
+    """A positional argument with a line in ``--help``."""
+
+    def __init__(self, name: str, line: str, **settings: Any) -> None:
+        super().__init__([name], **settings)
+        self.line = line
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return the name and the line."""
+        return self.make_metavar(ctx), self.line
+
+
 def option(*names: str, **settings: Any) -> Any:
     """Declare a field that is read from an option; names and settings are those of :class:`click.Option`."""
     return field(metadata={PARAMETER: lambda name: Option([name, *names], **_suggesting(settings))})
@@ -168,9 +180,17 @@ def listed(*names: str, choices: Iterable[str], **settings: Any) -> Any:
     return option(*names, type=Names(choices), multiple=True, callback=together, **settings)
 
 
-def argument(**settings: Any) -> Any:
-    """Declare a field that is read from a positional argument; settings are those of :class:`click.Argument`."""
-    return field(metadata={PARAMETER: lambda name: click.Argument([name], **_suggesting(settings))})
+def argument(*, line: str = "", **settings: Any) -> Any:
+    """Declare a field that is read from a positional argument.
+
+    Parameters
+    ----------
+    line : str
+        What ``--help`` says of it.
+    **settings
+        Of :class:`click.Argument`.
+    """
+    return field(metadata={PARAMETER: lambda name: Argument(name, line, **_suggesting(settings))})
 
 
 def _suggesting(settings: Mapping[str, Any]) -> dict[str, Any]:
