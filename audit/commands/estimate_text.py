@@ -104,7 +104,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
     event_verdicts = [found.verdict(result.claimed, implementation=bits) for bits in (False, True)]
     if "undecided" in event_verdicts and not found.hides(result.claimed):
         needed = result.draws_needed()
-        enough = "not even as many as can be counted would"
+        enough = "no number of draws that can be counted would decide"
         if needed is not None:
             enough = f"with the best event about {needed:,} draws would decide"
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {enough}"

@@ -75,7 +75,7 @@ def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom |
     pairs_of_sets = [one for one in failed if one.case.given.get("kind", "").startswith("attaining")]
     return Symptom(
         "too few digits are printed: 17 significant ones (%.17g) are the double",
-        f"the longest of {len(lengths)} numbers has {longest}; {_of(cut, failed)} are right to these",
+        f"the longest of {len(lengths)} numbers has {longest}; {_of(cut, failed)} are right to that many",
         _ids(cut) | _ids(pairs_of_sets),
     )
 

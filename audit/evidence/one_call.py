@@ -479,7 +479,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     try:
         found = confirmed(subject, carried, refuting, entropy, subject)
     except SubjectError:
-        # which would be said to be dependent draws
+        # else a changed input would be reported as dependent draws
         _require_unchanged(inputs, before)
         raise
     _require_unchanged(inputs, before)
@@ -490,9 +490,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
 
 def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
     if [key_of(given) for given in inputs] != before:
-        raise SubjectError(
-            "the mechanism changes its input, so that later outputs are of other data: copy it first"
-        )
+        raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
 
 
 __all__ = [

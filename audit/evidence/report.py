@@ -232,7 +232,7 @@ class EstimateResult:
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: only this one was certified ({certified})")
-        parts.append(f"events of other kinds than were searched{kinds}")
+        parts.append(f"kinds of events that were not searched{kinds}")
         parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:

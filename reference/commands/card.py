@@ -28,7 +28,7 @@ MOST_NAMED = 12
 class CardOptions:
     """The release."""
 
-    release: str = argument(type=FileName(), metavar="RELEASE")
+    release: str = argument(type=FileName(), metavar="RELEASE", line="what `fit --release FILE` wrote")
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
     out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
 

@@ -54,7 +54,7 @@ HINTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class DomainOptions:
-    """What is printed or checked."""
+    """What to print or check."""
 
     describe: bool = option("--describe", is_flag=True, help="print a template for a data file")
     check: str | None = option(

@@ -51,7 +51,7 @@ class Arrays:
     clip: bool = False
 
     def records(self) -> RecordBlocks:
-        """Return the records; every pass encodes them anew."""
+        """Return the records; every pass encodes them again."""
         return RecordBlocks(self.domain, self.read, keep=False, on_one_side=self.on_one_side)
 
     def read(self) -> Iterator[Records]:

@@ -221,7 +221,7 @@ def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
 
 
 def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks, decoded in a separate thread while earlier ones are used.
+    """Yield the blocks, decoded in a separate thread while earlier ones are used.
 
     The thread does nothing else: two threads of Python lose more by waiting for each other than they gain.
     """

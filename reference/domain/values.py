@@ -88,7 +88,7 @@ def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
 
 
 def entry(values: Column, row: int) -> Any:
-    """Return one value as an error shows it, by position: a column may have an index of its own."""
+    """Return one value as an error shows it, by position: a column may have its own index."""
     return next(itertools.islice(iter(values), row, None))
 
 

@@ -12,7 +12,7 @@ from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
 from reference.common.printable import quoted
 
-OWN_ENTROPY = "the subject draws from entropy of its own: a rerun repeats the audit, not its draws"
+OWN_ENTROPY = "the subject draws from its own entropy: a rerun repeats the audit, not its draws"
 """The note of a subject that does not use the given generator."""
 
 
