@@ -73,7 +73,7 @@ def words(port: Port, text: str, folder: Path) -> list[str]:
     source.write_text(text, encoding="utf-8")
     if port.needs == "cc":
         built = folder / "port"
-        flags = ["-std=c11", "-O1", "-Werror", "-Wall", "-I", PORTS]
+        flags = ["-std=c11", "-O1", "-Werror", "-Wall", "-I", str(PORTS)]
         subprocess.run(["cc", *flags, "-o", built, source, "-lm"], check=True)
         return [str(built)]
     return [port.needs, *(["--vanilla"] if port.needs == "Rscript" else []), str(source)]

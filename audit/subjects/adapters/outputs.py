@@ -72,7 +72,7 @@ def as_floats(what: str, given: Any) -> FloatArray:
     values = np.asarray(given)
     if values.dtype.kind not in "fiub":
         raise SubjectError(
-            f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given, 100)}; "
+            f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given)}; "
             "number the outcomes, or declare the outcomes to an adapter"
         )
     if values.dtype.kind == "f" and values.dtype.itemsize > np.dtype(np.float64).itemsize:
