@@ -35,7 +35,7 @@ from audit.bounds import (
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.copies import confirmed
-from audit.evidence.words import counted_in_words, is_of_rounding
+from audit.evidence.words import counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
@@ -362,10 +362,23 @@ class OneCallFinding:
             f"  {found.draws:,} draws, seed {self.seed}",
         ]
         if self.verdict == "undecided":
-            detectable = found.detectable_epsilon(self.claimed_epsilon)
-            shown = "no loss of any size" if detectable is None else f"only a loss of {detectable:.3g} or more"
-            lines.insert(1, f"  this event would have shown {shown}: more draws are needed")
+            lines.insert(1, f"  {self._undecided()}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def _undecided(self) -> str:
+        """Say why the verdict is undecided."""
+        found = self.estimate
+        if found.hides(self.claimed_epsilon):
+            return unseen_in_words(found.unseen)
+        detectable = found.detectable_epsilon(self.claimed_epsilon)
+        if detectable is not None:
+            return f"this event would have shown only a loss of {detectable:.3g} or more: more draws are needed"
+        always = (
+            found.counts.likely == found.counts.likely_draws
+            and found.counts.unlikely == found.counts.unlikely_draws
+        )
+        what = "it always occurs" if always else "more draws are needed"
+        return f"this event would have shown no loss of any size: {what}"
 
 
 def assert_private(

@@ -50,6 +50,14 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
 
 
+def unseen_in_words(share: float) -> str:
+    """Say that a share of the outputs has values that are too rare to be learned, and what that leaves open."""
+    return (
+        f"{share:.2g} of the outputs have values too rare to be learned: more draws would show if one input has "
+        "some of them alone"
+    )
+
+
 def is_of_rounding(event: Event) -> bool:
     """Return whether an event at the bits may show rounding alone, as plain floating-point noise does.
 

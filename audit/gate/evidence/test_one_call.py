@@ -132,6 +132,26 @@ def test_output_that_is_no_number_is_named_in_short():
     assert len(str(refused.value)) < 400
 
 
+class Codes:
+    """Right randomised response, but for some codes among very many, alike on both inputs."""
+
+    def sample(self, data, count, rng):
+        kept = rng.random((count, 1)) < math.e / (1 + math.e)
+        answers = np.where(kept, data[0], 1 - data[0])
+        return np.where(rng.random((count, 1)) < 0.02, rng.integers(2, 5_002, (count, 1)), answers)
+
+
+def test_undecided_says_why():
+    with pytest.raises(
+        AssertionError, match=r"undecided.*\n  0\.\d+ of the outputs have values too rare to be learned"
+    ):
+        assert_private(Codes(), [0], [1], epsilon=1, adjacency="replace_one")
+    with pytest.raises(AssertionError, match=r"undecided.*\n  .* no loss of any size: it always occurs\n"):
+        assert_private(lambda *_: 0.0, [0], [1], epsilon=1, draws=2_000)
+    with pytest.raises(AssertionError, match=r"undecided.*\n  .* or more: more draws are needed\n"):
+        assert_private(ManyAtOnce(), [0.0], [0.0], epsilon=0.05, draws=2_000)
+
+
 def signed_zero(data, rng):
     """Return a right rounded count, whose zeros have the sign of one input."""
     found = float(np.round(rng.laplace() + data[0]))
