@@ -34,7 +34,7 @@ from audit.bounds import (
     trade_off_band,
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
-from audit.evidence.copies import confirmed
+from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.words import counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
@@ -50,6 +50,13 @@ DRAWS = 200_000
 
 OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
 """Families tried on arrays."""
+
+
+NO_NOISE_HERE = (
+    "each input always gives the same output of its own: a release without noise, unless its noise was drawn and "
+    "kept before this audit, where other processes have it from this one"
+)
+"""Instead of the note on modules that other processes import anew: a function is as this process left it."""
 
 
 class CertifiedBound(float):
@@ -496,8 +503,10 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         _require_unchanged(inputs, before)
         raise
     _require_unchanged(inputs, before)
+    notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
     if note := audited_here.note_on_types():
-        found = replace(found, notes=(*found.notes, note))
+        notes.append(note)
+    found = replace(found, notes=tuple(notes))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 

@@ -152,6 +152,27 @@ def test_undecided_says_why():
         assert_private(ManyAtOnce(), [0.0], [0.0], epsilon=0.05, draws=2_000)
 
 
+KEPT: dict[float, float] = {}
+
+
+def sticky(data, _):
+    """Return a private release that is repeated whenever somebody asks again."""
+    if data[0] not in KEPT:
+        KEPT[data[0]] = data[0] + float(np.random.default_rng().laplace())
+    return KEPT[data[0]]
+
+
+def test_noise_kept_before_the_audit_is_not_said_to_be_none():
+    how = {"epsilon": 1, "adjacency": "replace_one", "draws": 2_000}
+    KEPT.clear()
+    with pytest.raises(SubjectError, match="drawn once and kept"):
+        assert_private(sticky, [0.0], [1.0], **how)
+    # now every copy of this process has it, too
+    assert len(KEPT) == 2
+    with pytest.raises(AssertionError, match="unless its noise was drawn and kept before this audit"):
+        assert_private(sticky, [0.0], [1.0], **how)
+
+
 def signed_zero(data, rng):
     """Return a right rounded count, whose zeros have the sign of one input."""
     found = float(np.round(rng.laplace() + data[0]))
