@@ -25,7 +25,7 @@ claims: .venv/ready ## decide every claim of the paper by a program
 proofs: .venv/ready ## compile the machine-checked proofs and compare them with what is committed (needs coqc)
 	@$(python) -m audit proofs $(ARGS)
 
-validity: .venv/ready ## audit the auditor: thousands of audits of mechanisms whose loss is known (a quarter of an hour or more)
+validity: .venv/ready ## audit the auditor on mechanisms whose loss is known (a quarter of an hour or more)
 	@$(one_thread) $(python) -m audit validity $(ARGS)
 
 test: .venv/ready ## all tests and checks, on two cores
@@ -49,7 +49,7 @@ bench: .venv/ready ## timings, one BLAS thread
 	@$(one_thread) $(python) -m tests.benchmarks.auditor $(ARGS)
 	@$(one_thread) $(python) -m tests.benchmarks.anytime
 
-soak: .venv/ready ## what repeats shorter tests at length; fuzz all input, 100,000 cases of each kind, kill commands a thousand times, change the code 300 times; a stopped run goes on (an hour)
+soak: .venv/ready ## the lengthy tests, then an hour of spoiled input, killed commands and changed code; a stopped run goes on
 	@$(one_thread) $(python) -m pytest -m lengthy tests audit
 	@$(one_thread) $(python) -m tests.soak $(ARGS)
 	@$(one_thread) $(python) -m tests.soak.mutants

@@ -327,7 +327,7 @@ class _Private(_Approximate):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class _Split(_Private):
-    """Parameters of a mechanism with a budget of its own for x_s."""
+    """Parameters of a mechanism with its own budget for x_s."""
 
     fairness: str = "absolute"
     epsilon_ratio: RealLike | None = None
@@ -352,7 +352,7 @@ class PDFCClassifier(_Split):
     epsilon_s, epsilon_n : number, optional
         The parts, given together and without `epsilon`.
     x_s : str, int or None
-        The coordinate with a budget of its own, by name or index, chosen without looking at the data; None draws
+        The coordinate with its own budget, by name or index, chosen without looking at the data; None draws
         one at random.
     fairness : {'absolute', 'covariance', 'separate', 'none'}
         How the paper's fairness term is read.

@@ -156,6 +156,13 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
         read(b'"\xe9"', Tree)
 
 
+def test_a_file_without_end_is_refused() -> None:
+    with pytest.raises(DocumentError, match=r"is larger than 268,435,456 bytes \(file /dev/zero\)"):
+        read_file("/dev/zero", Tree)
+    with pytest.raises(DocumentError, match="is not JSON"):
+        read_file("/dev/null", Tree)
+
+
 def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     (tmp_path / "tree.json").write_text(json.dumps(GOOD), encoding="utf-8-sig")
     assert read_file(tmp_path / "tree.json", Tree) == converted(GOOD, Tree)

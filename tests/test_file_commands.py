@@ -129,6 +129,9 @@ def test_bounds_from_the_data_are_marked_and_refused(run: Run, files: Path) -> N
         {"name": "school", "kind": "one_hot", "categories": None},
     ]
     assert template["label"] == {"column": "income", "one": None, "zero": None}
+    # the repaired mechanism does not read it: only who asks for it gets it
+    assert "keep_group" not in template
+    assert json.loads(run(*arguments, "--keep-group")[1])["keep_group"] is True
     # a template is not a domain yet, and says what is missing
     (files / "template.json").write_text(out, encoding="utf-8")
     code, _, err = run("fit", "--data", "people.csv", "--domain", "template.json")

@@ -148,6 +148,6 @@ def test_parameter_at_the_end_of_its_range_runs(fit: CommandLine, options: str, 
 def test_epsilon_above_100_must_be_allowed(fit: CommandLine, options: str, name: str) -> None:
     code, out, err = fit.run(*SMALL, "--quiet", *options.split())
     assert (code, out) == (EXIT_USAGE, "")
-    assert err.startswith(f"error: {name} must be at most 100, or given --allow-large-epsilon, not '1")
+    assert err.startswith(f"error: {name} must be at most 100, or given with --allow-large-epsilon, not '1")
     if "repaired" not in options:
         assert fit.run(*SMALL, "--seed", "1", "--quiet", "--allow-large-epsilon", *options.split())[0] == EXIT_FINE

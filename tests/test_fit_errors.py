@@ -217,6 +217,11 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (
             "21,1,high,M\n22,2,high,F\n",
+            "21,NA,high,M\n22,,high,F\n",
+            "declare what it counts as with `missing`; missing values: hours 2 (file people.csv",
+        ),
+        (
+            "21,1,high,M\n22,2,high,F\n",
             "21,,high,\n,,,F\n",
             "missing values: age 1, hours 2, income 1, sex 1 (file people.csv, row 3, line 4, column 'age'",
         ),

@@ -16,12 +16,22 @@ from reference.datasets import SOURCES
 from reference.domain.binning import binned
 from reference.domain.file import DomainFile
 from reference.experiments import frontier
-from reference.experiments.frontier import MET, FrontierDesign, Part, Target, finest, target_table, without_noise
+from reference.experiments.frontier import (
+    MET,
+    FrontierDesign,
+    Part,
+    Target,
+    finest,
+    split_of,
+    target_table,
+    without_noise,
+)
 from reference.fairness.metrics import measures
 from reference.records import Records
+from reference.repaired import repaired_logistic
 from reference.repaired.advice import LOST_AT_ONE
 from reference.repaired.schedule import NEAR_THE_BEST
-from tests.benchmarks import forecast
+from tests.benchmarks import forecast, noise_cost
 from tests.benchmarks.ceiling import DIFFERENCE, OURS, PLAIN
 
 ROOT = Path(__file__).parent.parent
@@ -118,6 +128,34 @@ def test_the_page_has_the_limit_of_regression_without_noise():
         # ours is what the frontier measured
         target = Target("10", "1e-5", "none", False, 0.859, None, encoding)
         assert row[OURS]["mean"] == pytest.approx(target.best(committed("adult"))["accuracy"]["mean"], abs=1e-9)
+
+
+def test_each_release_is_left_without_noise_alone():
+    trains, tests = split_of(SMALL, "generic", 0)
+    train, test = trains[0].by_group[True], tests[0].by_group[True]
+    budget = Budget("0.1", "1e-5")
+    one, two = (noise_cost.on_split(train, test, budget, seed) for seed in (1, 2))
+    # the null control: without noise no seed matters; the broken control: with it one does
+    assert one["descent without noise"] == two["descent without noise"]
+    assert one != two
+    plain = repaired_logistic(train, budget, noise="numpy", rng=1).predict(test.x, test.z)
+    assert one["ours"] == (plain == test.y).mean()
+    assert one["ours, cost"] == one["descent without noise"] - one["ours"]
+    assert one["noise of the counts"] != one["descent without noise"]
+    assert one["noise of the later gradients"] != one["ours"]
+
+
+def test_the_page_has_what_noise_costs_release_by_release():
+    found = json.loads((ROOT / "docs/data/noise-cost-adult.json").read_text())
+    page = (ROOT / "docs/frontier.md").read_text()
+    names = ("descent", "noise of the counts", "noise of the later gradients", "ours")
+    costs = [found["numbers"][f"{name}, cost"] for name in names]
+    said = " | ".join(f"{one['mean']:.4f} ± {one['error']:.4f}".replace("-0.0000", "0.0000") for one in costs)
+    assert f"| {said} |" in page
+    # ours is what the frontier measured
+    target = Target("1", "1e-5", "none", False, 0.857, None, "public")
+    measured = target.best(committed("adult"))["accuracy"]["mean"]
+    assert found["numbers"]["ours"]["mean"] == pytest.approx(measured, abs=1e-9)
 
 
 def test_detailed_and_main_rows_were_compared_on_us():

@@ -354,6 +354,14 @@ def test_missing_values_of_all_columns_are_told_in_one_message():
     assert "missing values" not in refused(with_values(X, age={3: None}))
 
 
+def test_columns_of_other_lengths_are_no_missing_values():
+    said = refused(X, Y[:-1])
+    assert said == "6000 values where the label has 5999 (column 'age')"
+    model = RepairedClassifier(domain=DOMAIN, random_state=1).fit(X, Y, sensitive_features=Z)
+    with pytest.raises(ShapeError, match=r"^5999 groups where X has 6000 values \(column 'age'\)$"):
+        model.predict(X, sensitive_features=Z[:-1])
+
+
 @pytest.mark.parametrize("given", ["y", "groups"])
 def test_more_values_than_are_declared_are_told(given):
     values = ["other" if row == 5 else value for row, value in enumerate(Y if given == "y" else Z)]

@@ -167,7 +167,11 @@ def test_a_guess_that_no_probe_confirms_is_said_to_be_one():
 
 def test_what_is_said_is_between_its_limits_rounded_outwards():
     said = str(Shortfall(0.2, 0.01, 0.0, limits=Limits(0.03149, 0.15911)))
-    assert "of about 0.16 is left (0.031 to 0.16 with 95% confidence)" in said
+    assert "of about 0.159 is left (0.031 to 0.16 with 95% confidence)" in said
+    # two digits would say 0.35
+    assert "of about 0.354 is left (0.354 to 0.4 with" in str(
+        Shortfall(0.2, 0.01, 0.0, limits=Limits(0.3541, 0.4))
+    )
 
 
 def test_groups_that_noise_hides_are_said_to_be_left_out():

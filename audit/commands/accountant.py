@@ -11,7 +11,7 @@ import click
 
 from audit.commands.again import again
 from audit.commands.options import FileOptions
-from audit.commands.text import AGAIN, columns, fitted
+from audit.commands.text import AGAIN, columns, fitted, range_text
 from audit.exact.accountant import KINDS, LARGEST_EXACT, NoisySums
 from audit.exact.enclosures import written
 from audit.subjects.accountants import LIBRARIES, reported_epsilon
@@ -43,7 +43,7 @@ class ReportedEpsilonOptions:
 
     accountant: str | None = argument(required=False, metavar="[ACCOUNTANT]")
     reported_epsilon: str | None = option(
-        "--reported-epsilon", metavar="E", help="the epsilon that was reported, in place of an ACCOUNTANT to ask"
+        "--reported-epsilon", metavar="E", help="a reported epsilon, in place of an ACCOUNTANT to ask"
     )
 
 
@@ -59,7 +59,9 @@ class ReleasesOptions:
         help="a record adds at most C to a sum, of any sign: replace_one moves it by 2 C, add_or_remove_one by C",
     )
     sensitivity: str | None = option(
-        "--sensitivity", metavar="S", help="or how far neighbours are apart: l2 for gaussian, l1 for laplace"
+        "--sensitivity",
+        metavar="S",
+        help="in place of --bound: how far apart neighbours are, in l2 (gaussian) or l1 (laplace)",
     )
     delta: str | None = option("--delta", metavar="D", help="(gaussian: 1e-5, laplace: 0)")
     count: int = option("--count", type=click.IntRange(1, 10**9), default=1, metavar="K", help="releases (1)")
@@ -178,7 +180,7 @@ def _lines(name: str, reported: Fraction, asked: NoisySums, true: dict[str, Nois
         yield f"  moved:    {short_text(asked.moved)} in {norm}, as you say for {asked.adjacency}"
     yield f"  reported: epsilon = {short_text(reported)}"
     for adjacency, one in true.items():
-        yield f"  true:     epsilon = {_range(one.epsilon)} under {adjacency} ({one.road})"
+        yield f"  true:     epsilon = {range_text(one.epsilon)} under {adjacency} ({one.road})"
     verdict = asked.verdict(reported)
     yield f"  verdict:  {verdict}: {name} {_distance(verdict, reported, asked.epsilon)}"
     yield f"  covered:  {COVERED}"
@@ -194,9 +196,3 @@ def _distance(verdict: str, reported: Fraction, true: Enclosure) -> str:
         return f"is certainly below, by at least {short_text(below)}{rounding}"
     share = "" if true.lower == 0 else f" ({short_text(reported / true.lower)} times the true one at most)"
     return f"is not below, and at most {short_text(reported - true.lower)} above{share}"
-
-
-def _range(value: Enclosure) -> str:
-    """Return one number if both ends show the same digits, else both ends."""
-    least, most = short_text(value.lower), short_text(value.upper)
-    return least if least == most else f"{least} to {most}"

@@ -39,7 +39,9 @@ class BoundaryOptions:
     deltas: tuple[str, ...] = several(
         "--deltas", default=DELTAS, metavar="D,D,...", help=f"T5 only ({','.join(DELTAS)})"
     )
-    epsilon_n: str = option("--epsilon-n", default="0.1", metavar="E", help="for the columns of --deltas (0.1)")
+    epsilon_n: str = option(
+        "--epsilon-n", default="0.1", metavar="E", help="epsilon_n in columns of --deltas (0.1)"
+    )
     domain: tuple[str, ...] = listed(
         "--domain", choices=NORMS, default=DOMAINS, metavar="NAME,NAME", help=f"norms of x ({','.join(DOMAINS)})"
     )

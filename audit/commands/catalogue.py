@@ -48,7 +48,7 @@ class ScoreOptions:
         "--draws",
         default=str(DRAWS),
         metavar="N",
-        help=f"draws per audit, all phases and both inputs; `own` gives each entry what finds it ({DRAWS})",
+        help=f"draws per audit, all phases and both inputs; `own`: as many as find the bug ({DRAWS})",
     )
     seeds: int = option("--seeds", type=int, default=SEEDS, metavar="K", help=f"audits per entry ({SEEDS})")
     seed: int = option("--seed", type=click.IntRange(min=0), default=0, metavar="K", help="first seed (0)")

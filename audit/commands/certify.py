@@ -55,14 +55,14 @@ class Seconds(click.ParamType[float]):
 class ReleaseOptions:
     """Release."""
 
-    release: str = argument(type=FileName(), metavar="FILE")
+    release: str = argument(type=FileName(), metavar="FILE", line="what `fit` wrote")
     mechanism: str | None = option(
         "--mechanism",
         type=click.Choice(list(MECHANISMS)),
         metavar="NAME",
-        help="of several releases, those of NAME",
+        help="among several releases, those of NAME",
     )
-    number: int | None = option("--number", type=int, metavar="K", help="which release of several, from 1")
+    number: int | None = option("--number", type=int, metavar="K", help="which of several releases, from 1")
     proof: str | None = option(
         "--proof", type=FileName(), metavar="FILE", help="write the Coq file here (ends in .v)"
     )

@@ -61,7 +61,7 @@ class CaseOptions:
         help="instead of the vectors, ask for N draws of noise and test their distribution",
     )
     significance: float = option(
-        "--significance", type=float, default=0.05, metavar="S", help="chance to refute right noise (0.05)"
+        "--significance", type=float, default=0.05, metavar="S", help="chance of refuting right noise (0.05)"
     )
     list: bool = option("--list", is_flag=True, help="only list the chosen cases by group type, and the flags")
 

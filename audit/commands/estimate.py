@@ -19,6 +19,7 @@ from audit.auditor.distinguish import BOUNDS, Bound
 from audit.auditor.events import FAMILIES
 from audit.auditor.interruption import finish
 from audit.commands.estimate_text import as_text
+from audit.commands.options import SeededFileOptions
 from audit.commands.text import columns
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.plot import ENDINGS, draw_results
@@ -42,7 +43,6 @@ from reference.budgets import parse_epsilon
 from reference.commands.options import (
     BudgetOptions,
     DataOptions,
-    OutputOptions,
     ReadingOptions,
     emit,
     readings_from,
@@ -125,7 +125,9 @@ class AuditOptions:
     )
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
     plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
-    workers: int = option("--workers", type=int, default=1, metavar="W", help="cores; changes no result (1)")
+    workers: int = option(
+        "--workers", type=int, default=1, metavar="W", help="cores; the result does not depend on it (1)"
+    )
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
 
 
@@ -185,7 +187,7 @@ class EstimateOptions:
     BudgetOptions,
     PlaceOptions,
     ReadingOptions,
-    OutputOptions,
+    SeededFileOptions,
     text=f"""Does this mechanism keep the epsilon it claims?
 
     MECHANISM is one or more of {", ".join(PAPER)}, of the catalogue of known losses (python -m audit catalogue
@@ -199,7 +201,7 @@ def command(
     budget: BudgetOptions,
     place: PlaceOptions,
     readings: ReadingOptions,
-    output: OutputOptions,
+    output: SeededFileOptions,
 ) -> int:
     """Run the audits that the command line names: request -> audit -> result -> certificate."""
     asked = EstimateOptions(audit, program, budget, place, readings)
@@ -425,7 +427,10 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | No
 
 
 def report(
-    audits: Sequence[Audit], outcomes: Sequence[EstimateResult | None], how: AuditOptions, output: OutputOptions
+    audits: Sequence[Audit],
+    outcomes: Sequence[EstimateResult | None],
+    how: AuditOptions,
+    output: SeededFileOptions,
 ) -> int:
     """Write the results and return the exit code."""
     missing = [audit.mechanism for audit in audits[len(outcomes) :]]
@@ -447,7 +452,7 @@ def report(
 
 
 def texts(
-    results: Sequence[EstimateResult], judged: Judged, output: OutputOptions, *, several: bool
+    results: Sequence[EstimateResult], judged: Judged, output: SeededFileOptions, *, several: bool
 ) -> list[tuple[str, str | None]]:
     """Return the texts and where to write them: with text output, a file *.json gets the certificates."""
     out = output.out

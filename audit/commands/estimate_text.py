@@ -12,7 +12,7 @@ from audit.auditor.verdict import STATED_SIZE
 from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
-from audit.evidence.words import counted_in_words
+from audit.evidence.words import counted_in_words, is_of_rounding
 from audit.subjects.stated import MOST_SHOWN
 from reference.common.numbers import text_below
 from reference.common.printable import printable
@@ -63,8 +63,9 @@ def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[st
         f"verdict is on quantised outputs{_OF_BITS if judged == 'implementation' else '.'}"
     )
     refuted = [one for one in results if one.verdict("implementation") == "refuted" != one.verdict("ideal")]
-    if judged == "ideal" and refuted:
-        names = ", ".join(one.mechanism for one in refuted)
+    rounded = [one for one in refuted if is_of_rounding(one.estimate.implementation.event)]
+    if judged == "ideal" and rounded:
+        names = ", ".join(one.mechanism for one in rounded)
         yield (
             f"At the bits of the floats, refuted: {names}. Noise in plain floating point is; so this sets no exit "
             "code, unless you ask for it by --object implementation."
@@ -89,12 +90,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
     if "search" in inputs:
         yield _search_text(inputs["search"])
     yield f"  event: {counted_in_words(found.event, found.counts, result.output_names)}"
-    bits = found.implementation
-    if judged == "implementation" and bits.event != found.ideal.event:
-        yield (
-            f"  at the bits: epsilon at least {text_below(bits.epsilon_lower_bound, 4)}; "
-            f"event: {counted_in_words(bits.event, bits.counts, result.output_names)}"
-        )
+    yield from _bits_lines(result, judged)
     if found.stopped is not None:
         yield (
             f"  {'partial' if found.stopped == 'interrupted' else 'stopped'}: {found.stopped}, after "
@@ -108,7 +104,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
     event_verdicts = [found.verdict(result.claimed, implementation=bits) for bits in (False, True)]
     if "undecided" in event_verdicts and not found.hides(result.claimed):
         needed = result.draws_needed()
-        enough = "not even as many as can be counted would"
+        enough = "no number of draws that can be counted would decide"
         if needed is not None:
             enough = f"with the best event about {needed:,} draws would decide"
         if needed == found.requested_draws:
@@ -116,6 +112,22 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {enough}"
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command}"
+
+
+def _bits_lines(result: EstimateResult, judged: str) -> Iterator[str]:
+    """Yield the line about the bits: if they are judged, or show more than rounding."""
+    found, bits = result.estimate, result.estimate.implementation
+    told = (
+        f"epsilon at least {text_below(bits.epsilon_lower_bound, 4)}; "
+        f"event: {counted_in_words(bits.event, bits.counts, result.output_names)}"
+    )
+    if judged == "implementation":
+        if bits.event != found.ideal.event:
+            yield f"  at the bits: {told}"
+    elif result.verdict("ideal") != "refuted" == result.verdict("implementation") and not is_of_rounding(
+        bits.event
+    ):
+        yield f"  at the bits, refuted by more than rounding: {told}; --object implementation exits with 1"
 
 
 def _search_text(search: dict[str, Any]) -> str:

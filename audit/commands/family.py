@@ -20,7 +20,9 @@ ROWS = {
     "conformance": CommandRow(
         "audit.commands.conformance", "is another implementation right, and which bug has it?"
     ),
-    "compare": CommandRow("audit.commands.compare", "is it right on new data sets, and where is it wrong first?"),
+    "compare": CommandRow(
+        "audit.commands.compare", "is it right on new data sets, and what small case does it fail?"
+    ),
     "accountant": CommandRow("audit.commands.accountant", "is a library's reported epsilon below the true one?"),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),
     "report": CommandRow("audit.commands.report.command", "what is true in the paper, on one page"),

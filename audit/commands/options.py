@@ -136,7 +136,16 @@ class FileOptions:
     """Output."""
 
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededFileOptions(FileOptions):
+    """Output."""
+
+    seed: int | None = option(
+        "--seed", type=click.IntRange(min=0), metavar="K", help="seed of the draws: the same one repeats them"
+    )
 
 
 def setting_of_terms(sets: DataSetShape, terms: TermOptions, fairness_weight: str) -> Setting:

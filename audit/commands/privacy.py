@@ -10,18 +10,18 @@ from itertools import groupby
 from operator import itemgetter
 
 from audit.commands.again import again
-from audit.commands.options import DeclaredOptions, check_known
-from audit.commands.text import AGAIN, columns, fitted
+from audit.commands.options import DeclaredOptions, FileOptions, check_known
+from audit.commands.text import AGAIN, columns, fitted, range_text
 from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge, judge_declared
 from audit.exact.settings import setting_from
-from reference.commands.options import BudgetOptions, OutputOptions, ReadingOptions, emit, readings_from
+from reference.commands.options import BudgetOptions, ReadingOptions, emit, readings_from
 from reference.commands.parsing import argument
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
-from reference.common.numbers import Enclosure, short_text
+from reference.common.numbers import short_text
 from reference.registry import MECHANISMS, budget_from
 from reference.sensitivity import Setting, setting_of
 
@@ -39,7 +39,7 @@ class MechanismOptions:
     DeclaredOptions,
     BudgetOptions,
     ReadingOptions,
-    OutputOptions,
+    FileOptions,
     example="python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --domain unit_box",
     text=f"""Is the paper's privacy statement true, and if not, what is?
 
@@ -55,7 +55,7 @@ def command(
     sets: DeclaredOptions,
     budgets: BudgetOptions,
     readings: ReadingOptions,
-    output: OutputOptions,
+    output: FileOptions,
 ) -> int:
     """Judge the mechanisms that the command line names."""
     names = mechanisms.mechanism or PRIVATE
@@ -110,16 +110,16 @@ def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
     yield f"  budget:  {budget}; sensitivity {judgement.readings.sensitivity}"
     yield f"  claim:   epsilon = {short_text(claim.epsilon)}, delta = {short_text(claim.delta)}  ({claim.claim})"
     if exact.delta is None:
-        yield f"  exact:   epsilon = {_range(exact.epsilon)}, delta = 0"
+        yield f"  exact:   epsilon = {range_text(exact.epsilon)}, delta = 0"
         yield f"  factor:  {short_text(judgement.factor)} times the claimed epsilon"
     else:
-        yield f"  exact:   delta = {_range(exact.delta)} at the claimed epsilon"
-        yield f"           epsilon = {_range(exact.epsilon)} at the claimed delta"
+        yield f"  exact:   delta = {range_text(exact.delta)} at the claimed epsilon"
+        yield f"           epsilon = {range_text(exact.epsilon)} at the claimed delta"
         yield f"  factor:  {short_text(judgement.factor)} times the claimed delta"
     if judgement.norm_domain is not None:
         over_norm = judgement.norm_domain
-        parts = [f"epsilon = {_range(over_norm.epsilon)}"]
-        parts += [] if over_norm.delta is None else [f"delta = {_range(over_norm.delta)}"]
+        parts = [f"epsilon = {range_text(over_norm.epsilon)}"]
+        parts += [] if over_norm.delta is None else [f"delta = {range_text(over_norm.delta)}"]
         yield f"  norm:    {', '.join(parts)} over all rows of the {setting.norm} ({over_norm.verdict})"
     yield f"  verdict: {judgement.verdict}"
     yield from _witness_lines(judgement)
@@ -129,12 +129,6 @@ def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
 
 def _persons(setting: Setting) -> str:
     return "" if setting.rows_per_person == 1 else f", {setting.rows_per_person} rows per person"
-
-
-def _range(value: Enclosure) -> str:
-    """Return one number if both ends show the same digits, else both ends."""
-    least, most = short_text(value.lower), short_text(value.upper)
-    return least if least == most else f"{least} to {most}"
 
 
 def _witness_lines(judgement: Judgement) -> Iterator[str]:

@@ -20,7 +20,7 @@ from audit.commands.options import (
     weight_option,
 )
 from audit.commands.text import AGAIN, columns, fitted, table_text
-from audit.exact.data_sets import vector_text
+from audit.exact.data_sets import rows_text
 from audit.exact.sensitivity import Sensitivity, declared_sensitivity, sensitivity
 from audit.exact.witnesses import LARGE, NORMS
 from reference.commands.options import emit
@@ -55,7 +55,7 @@ class ChangeOptions:
     )
     weight_n: str = option("--weight-n", default="1", metavar="W", help="weight of the others (1)")
     x_s: str | None = option(
-        "--x-s", metavar="NAME", help="of a declared domain: the coordinate of w_s (the first)"
+        "--x-s", metavar="NAME", help="with a declared domain: the coordinate of w_s (the first)"
     )
     rows_per_person: int = option(
         "--rows-per-person", type=click.IntRange(min=1), default=1, metavar="K", help="records of one person (1)"
@@ -64,7 +64,7 @@ class ChangeOptions:
         "--effort",
         type=click.Choice(["quick", "close", "thorough"]),
         default="close",
-        help="of the l1 change on a ball: quick, about a second; close, within 1 % up to d = 30; thorough: bound "
+        help="for the l1 change on a ball: quick, about a second; close, within 1 % up to d = 30; thorough: bound "
         "every sign pattern, slow beyond d = 8 to 13 (close)",
     )
 
@@ -194,8 +194,4 @@ def _witness_lines(result: Sensitivity) -> Iterator[str]:
     note = f" (at N = {LARGE:,}; the limit is approached as N grows)" if result.setting.records is None else ""
     yield f"{result.norm} witness: a change of {value:.10g}{note} between"
     for side, data in (("left", found.left), ("right", found.right)):
-        rows = [
-            f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})"
-            for row in data.to_json()
-        ]
-        yield f"  {side}: " + " + ".join(rows)
+        yield f"  {side}: {rows_text(data.to_json())}"

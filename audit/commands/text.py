@@ -14,11 +14,18 @@ from rich.table import Column, Table
 
 from reference.commands import terminal
 from reference.commands.output import output
+from reference.common.numbers import Enclosure, short_text
 from reference.common.page import BORDERS
 from reference.common.printable import one_line
 
 AGAIN = "again:"
 """Precedes a command line that repeats a result."""
+
+
+def range_text(value: Enclosure) -> str:
+    """Return one number if both ends show the same digits, else both ends."""
+    least, most = short_text(value.lower), short_text(value.upper)
+    return least if least == most else f"{least} to {most}"
 
 
 def columns(out: str | None = None) -> int | None:

@@ -12,7 +12,7 @@ import click
 from audit.commands.again import again
 from audit.commands.options import DataSetOptions, FileOptions, TermOptions, setting_of_terms, weight_option
 from audit.commands.text import AGAIN, columns, fitted
-from audit.exact.data_sets import vector_text
+from audit.exact.data_sets import rows_text
 from audit.exact.settings import DataSetShape
 from audit.exact.threshold_documents import alpha_document, delta1_document, drift_document, sign_document
 from audit.exact.witnesses import NORMS
@@ -222,11 +222,7 @@ TEXTS: dict[str, Callable[[dict[str, Any]], Iterator[str]]] = {
 def _sides(pair: dict[str, Any]) -> Iterator[str]:
     """Yield both data sets."""
     for side in ("left", "right"):
-        rows = [
-            f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})"
-            for row in pair[side]
-        ]
-        yield f"  {side}: " + " + ".join(rows)
+        yield f"  {side}: {rows_text(pair[side])}"
 
 
 def _plain(rational: str) -> str:

@@ -73,7 +73,7 @@ def command(options: ValidityOptions) -> int:
     """Count how often the auditor is wrong.
 
     Thousands of independent audits of mechanisms whose loss is known. The shares of errors, with a confidence
-    statement of their own, go to docs/auditor-validity.json and docs/auditor-validity.md.
+    their own statement, go to docs/auditor-validity.json and docs/auditor-validity.md.
     """
     plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed, only=options.only)
     plan.check()

@@ -35,7 +35,7 @@ class VectorOptions:
 def command(options: VectorOptions) -> int:
     """Make, check or describe the vectors: cases with exact answers, for other implementations.
 
-    `generate` writes audit/vectors/v1 anew, `check` judges the committed files (exit code 1 when something is
+    `generate` rewrites audit/vectors/v1, `check` judges the committed files (exit code 1 when something is
     wrong), `describe` counts cases and lists the bugs that their flags name.
     """
     if options.action == "generate":

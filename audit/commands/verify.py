@@ -15,6 +15,7 @@ import numpy as np
 from audit.bounds import MOST_DRAWS
 from audit.bounds.clopper_pearson import clopper_pearson_epsilon_lower_bound
 from audit.bounds.conditional import conditional_epsilon_lower_bound
+from audit.commands.options import SeededFileOptions
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check, rebuilt
@@ -26,8 +27,8 @@ from audit.proofs.conditional_verdicts import conditional_verdict_text
 from audit.proofs.tails import NotContradictedError
 from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
 from audit.subjects.programs import ProgramDescription
-from reference.commands.options import OutputOptions, emit
-from reference.commands.parsing import argument, option
+from reference.commands.options import emit
+from reference.commands.parsing import FileName, argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
@@ -50,7 +51,7 @@ BY_COQ_BELOW = "counts contradict an epsilon, by a theorem that Coq checks"
 class VerifyOptions:
     """Verification."""
 
-    certificate: str = argument(metavar="FILE")
+    certificate: str = argument(type=FileName(), metavar="FILE", line="what `audit estimate --out FILE` wrote")
     epsilon: str | None = option("--epsilon", metavar="E", help="the certificate must claim this epsilon")
     delta: str | None = option("--delta", metavar="D", help="the certificate must claim this delta")
     fresh: bool = option("--fresh", is_flag=True, help="rebuild the subject, draw again, retest the event")
@@ -62,17 +63,19 @@ class VerifyOptions:
         "--draws", type=int, metavar="N", help="fresh draws per input (as many as certified)"
     )
     coq: bool = option(
-        "--coq", is_flag=True, help="have Coq prove that the counts contradict the claim or the bound; minutes"
+        "--coq",
+        is_flag=True,
+        help="have Coq prove that the counts contradict the claim or the bound; takes minutes",
     )
 
 
 @make_command(
     "verify",
     VerifyOptions,
-    OutputOptions,
+    SeededFileOptions,
     example="python -m audit verify certificate.json --fresh --seed 1",
 )
-def command(options: VerifyOptions, output: OutputOptions) -> int:
+def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     """Check the certificate of an estimate.
 
     Checks that its fields agree, that the claim follows from the recorded subject where this package knows it, and

@@ -9,11 +9,12 @@ import click
 import numpy as np
 
 from audit.commands.again import again
+from audit.commands.options import SeededFileOptions
 from audit.commands.text import AGAIN, columns, fitted
 from audit.exact.neighbours import CountedRecords
 from audit.exact.released_weights import SIGNIFICANCE, WeightsResult, spread_neighbours, weights_result
 from reference.budgets import SplitBudget
-from reference.commands.options import BudgetOptions, OutputOptions, emit
+from reference.commands.options import BudgetOptions, emit
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import option
 from reference.common.errors import ReadingError
@@ -48,10 +49,10 @@ class WeightsOptions:
     "weights",
     WeightsOptions,
     BudgetOptions,
-    OutputOptions,
+    SeededFileOptions,
     example="python -m audit weights --draws 100000",
 )
-def command(options: WeightsOptions, budgets: BudgetOptions, output: OutputOptions) -> int:
+def command(options: WeightsOptions, budgets: BudgetOptions, output: SeededFileOptions) -> int:
     """Test whether ADFC's released w keeps Theorem 5.
 
     The coefficients that a release perturbs are not published: w = arg min of the noisy objective is. Here many

@@ -44,8 +44,14 @@ LAST_WORDS = 10.0
 PATIENCE = 40
 """Consecutive failures without an answer after which we give up on the program."""
 
+HANGS = 5
+"""Consecutive cases that hang, also alone, after which we give up: each costs the timeout twice."""
+
 BLAMED = ("crash", "hang", "garbage")
 """Outcomes that explain why a run failed."""
+
+NO_ANSWER = "gave no answer"
+"""How the end of a session that hung begins."""
 
 Work = list[tuple[str, VectorCase]]
 
@@ -111,7 +117,7 @@ def run_program(
         When the program cannot be started.
     """
     found: dict[int, Reply] = {}
-    left, without_answer, size = list(work), 0, len(work)
+    left, without_answer, hangs, size = list(work), 0, 0, len(work)
     unexplained: dict[int, str] = {}
 
     def on_answer(answered: int) -> None:
@@ -123,6 +129,7 @@ def run_program(
         session = _session(command, asked, exchange, timeout, on_answer)
         found |= session.replies
         without_answer = _fruitless(without_answer, len(session.replies), len(asked))
+        hangs = 0 if session.replies else hangs
         open_ones = [item for item in asked if item[1].tc_id not in found]
         if not session.failed:
             found |= {case.tc_id: _unanswered(session) for _, case in open_ones}
@@ -135,12 +142,13 @@ def run_program(
                 # another case may be to blame, and is found later
                 unexplained[number] = session.end
             found[number] = alone.replies.get(number) or _blamed(alone)
+            hangs = 0 if alone.replies else hangs + (not session.replies and found[number].status == "hang")
             if not session.replies and alone.replies:
                 # its answers were lost in a buffer: a shorter run loses fewer
                 size = max(1, len(asked) // 2)
         left = [item for item in left if item[1].tc_id not in found]
-        if without_answer >= PATIENCE:
-            said = f"not run: the program failed {PATIENCE} times without an answer"
+        if without_answer >= PATIENCE or hangs >= HANGS:
+            said = f"not run: the program failed {without_answer} times without an answer"
             found |= {case.tc_id: Reply("not run", said=said) for _, case in left}
             left = []
         on_answer(0)
@@ -177,7 +185,7 @@ def _unanswered(session: Session) -> Reply:
 def _blamed(session: Session) -> Reply:
     if not session.failed:
         return _unanswered(session)
-    begun = {"gave no answer": "hang", "wrote more than": "garbage"}
+    begun = {NO_ANSWER: "hang", "wrote more than": "garbage"}
     status = next((status for words, status in begun.items() if session.end.startswith(words)), "crash")
     return Reply(status, said=session.end)
 
@@ -210,7 +218,7 @@ def _session(
         code = child.wait(timeout=rest) if not session.end else None
     except subprocess.TimeoutExpired:
         # everything is answered, or the output is closed
-        code, session.end = None, "" if wanted <= set(session.replies) else f"gave no answer in {timeout:g} s"
+        code, session.end = None, "" if wanted <= set(session.replies) else f"{NO_ANSWER} in {timeout:g} s"
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -240,7 +248,7 @@ def _listen(
     until = time.monotonic() + timeout
     while True:
         whole, before = wanted <= set(session.replies), len(session.replies)
-        silent = "" if whole else f"gave no answer in {timeout:g} s"
+        silent = "" if whole else f"{NO_ANSWER} in {timeout:g} s"
         try:
             line = lines.get(timeout=max(0.0, until - time.monotonic()))
         except queue.Empty:

@@ -93,7 +93,7 @@ class Report:
         rest = self._unexplained()
         if rest:
             yield ""
-            yield f"{len(rest)} failed cases match no bug that has a name here: there is another one"
+            yield f"{len(rest)} failed cases match no bug that has a name here: there is another bug"
         for group in dict.fromkeys(map(_group, rest)):
             for off in factors([one for one in rest if _group(one) == group]):
                 yield f"  {group}: {off}"
@@ -200,7 +200,7 @@ def diagnosis_lines(one: Diagnosis) -> Iterator[str]:
     yield f"this {how} {one.flag}: {one.description}"
     yield f"  {one.effect}"
     yield (
-        f"  {one.same} of {one.asked} failed cases that were compared are answered just so; "
+        f"  {one.same} of {one.asked} failed cases that were compared are answered in this way; "
         f"{one.failed} of {one.carried} cases that catch it fail"
     )
     if one.factors:

@@ -18,6 +18,7 @@ from audit.vectors.sources.numbers import from_work, number, numbers, to_work
 from audit.vectors.sources.polynomial import pairs
 from audit.vectors.sources.scales import delta_of
 from reference.common.arrays import FloatArray
+from reference.common.printable import short_line
 
 NEARLY_ALL = Fraction(9, 10)
 """Share of the failed cases concerned that must show a symptom."""
@@ -33,6 +34,9 @@ ROUNDINGS = Fraction(16, 2**53)
 
 TELLING = Fraction(1, 10**6)
 """If roundings of 1 explain more than this of a delta, they show nothing."""
+
+ENOUGH_CASES = 10
+"""Fewest cases from which nothing can be learned about a bug, before that is said of all."""
 
 LEAST_CASES = 2
 """Fewest failed cases that must show a symptom, of those that can."""
@@ -58,8 +62,57 @@ class Symptom:
 def symptoms(found: Sequence[Outcome]) -> list[Symptom]:
     """Return the symptoms that explain failed cases without a bug in one step; none for a right program."""
     failed = [one for one in found if one.status == "failed" and one.case.right is not None]
+    empty = refused_inputs(found, failed) or missing_numbers(found, failed)
+    if empty is not None:
+        return [empty]
     seen = [few_digits(found, failed), cancelled_tails(failed), transposed_eigenvectors(failed)]
     return [one for one in seen if one is not None]
+
+
+def refused_inputs(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom | None:
+    """Return the symptom of a program that refuses nearly all inputs."""
+    refused = [one for one in failed if "error" in one.answer]
+    if not _are_nearly_all(refused, found):
+        return None
+    return Symptom(
+        "nearly all inputs are refused, also those that make sense",
+        f"{len(refused)} cases that have an answer are; {_first(refused)}",
+        _ids(refused),
+    )
+
+
+def missing_numbers(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom | None:
+    """Return the symptom of answers without numbers, such as NaN or null, or with fields of other names."""
+    without = [one for one in failed if _has_no_number(one)]
+    if not _are_nearly_all(without, found):
+        return None
+    # its other failures, such as missing words and no refusals, tell nothing more
+    every = [one for one in found if one.status == "failed"]
+    return Symptom(
+        "nearly all answers lack their numbers: they are NaN, or in fields of other names",
+        f"{len(without)} cases that have an answer do; {_first(without)}",
+        _ids(every),
+    )
+
+
+def _is_word(right: Any) -> bool:
+    return isinstance(right, str) and number_of(right) is None
+
+
+def _first(some: Sequence[Outcome]) -> str:
+    return f"{some[0].case.tc_id}: {short_line(some[0].said, 200)}"
+
+
+def _are_nearly_all(some: Sequence[Outcome], found: Sequence[Outcome]) -> bool:
+    valid = [one for one in found if one.status in ("passed", "failed") and one.case.right is not None]
+    return len(some) >= ENOUGH_CASES and len(some) >= NEARLY_ALL * len(valid)
+
+
+def _has_no_number(one: Outcome) -> bool:
+    assert one.case.right is not None
+    # a word, such as a status, may be wrong for another reason
+    wrong = [got for _, right, got in wrong_values(one.case.right, one.answer) if not _is_word(right)]
+    return bool(wrong) and "error" not in one.answer and all(number_of(got) is None for got in wrong)
 
 
 def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom | None:
@@ -75,7 +128,7 @@ def few_digits(found: Sequence[Outcome], failed: Sequence[Outcome]) -> Symptom |
     pairs_of_sets = [one for one in failed if one.case.given.get("kind", "").startswith("attaining")]
     return Symptom(
         "too few digits are printed: 17 significant ones (%.17g) are the double",
-        f"the longest of {len(lengths)} numbers has {longest}; {_of(cut, failed)} are right to these",
+        f"the longest of {len(lengths)} numbers has {longest}; {_of(cut, failed)} are right to that many",
         _ids(cut) | _ids(pairs_of_sets),
     )
 

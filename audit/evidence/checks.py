@@ -43,7 +43,7 @@ from audit.subjects.stated import (
     told_of_program,
 )
 from reference.budgets import parse_delta, parse_epsilon
-from reference.common.errors import InputError
+from reference.common.errors import InputError, ReadingError
 from reference.common.files import json_text
 from reference.common.numbers import decimal_text
 
@@ -251,8 +251,12 @@ def rebuilt(certificate: Certificate) -> list[Check]:
 
 
 def _request(certificate: Certificate) -> Check:
-    """Return whether the request and the conclusion agree."""
+    """Return whether the request can be served, and agrees with the conclusion."""
     request = certificate.request
+    try:
+        request.checked()
+    except ReadingError as problem:
+        return Check("request", False, f"cannot be served: {problem}")
     searched = isinstance(request.subject, PairDescription)
     respects = {
         "number of draws": request.draws >= certificate.draws,

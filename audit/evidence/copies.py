@@ -2,7 +2,7 @@
 
 Noise that is drawn once and kept, by an instance, a module or a cache, looks like no noise at all if you draw
 in one process, though each single release may be private.  So the process is copied before the first
-draw, and each of them builds the subject anew.
+draw, and each copy builds the subject again.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ PATIENCE, LEAST_PATIENCE = 20.0, 0.5
 """Seconds for all copies together; and the fewest, unless that is too much of a limited time."""
 
 MOST_MORE, MORE_SHARE, MORE_SHARE_BY_CLOCK = 2048, 8, 80
-"""Outputs on an input that are compared one by one: the most, one for so many that certified, and where time is
-limited.  So many come from other processes, and twice as many are drawn here."""
+"""Outputs compared one by one on an input: the most; one for every so many that certified; the same where time is
+limited.  As many come from other processes, and twice as many are drawn here."""
 
 MOST_VALUES = 2**20
 """Numbers in one of these calls: wide outputs are fewer."""
@@ -61,7 +61,7 @@ NOT_COMPARED = (
 )
 """A note for when copies could not be made or did not answer in time."""
 
-NO_NOISE = "each input always gives the same output of its own, also in other processes: a release without noise"
+NO_NOISE = "each input always gives one output, in other processes too: a release without noise"
 """A note that replaces the one that leaves it open."""
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
@@ -74,9 +74,9 @@ class CopyRequest:
     Parameters
     ----------
     calls, per_call : int
-        Calls, of which the first output is told, and outputs of each.
+        Calls, whose first output is sent back, and outputs of each.
     more : int
-        Outputs of one further call, all of which are told; 0 for none.
+        Outputs of one further call, all sent back; 0 for none.
     """
 
     calls: int
@@ -104,7 +104,7 @@ class Copies:
     pipe: Connection[Any, Any]
 
     def draw(self, entropy: int, asked: CopyRequest, patience: float) -> list[CopyOutputs]:
-        """Return what each copy drew that answered in time.
+        """Return the draws of the copies that answered in time.
 
         Copies that gave the same bits count as one: their generator is that of the original process.
         """
@@ -210,7 +210,7 @@ def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: CopyRequ
 
 
 def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
-    """Return the outputs of one call, with a generator of its own."""
+    """Return the outputs of one call, with its own generator."""
     if not rows:
         return np.empty((0, 1))
     rng = np.random.default_rng(np.random.SeedSequence(stream[:-2], spawn_key=stream[-2:]))
@@ -228,12 +228,12 @@ def confirmed(
     here: Callable[[], Subject],
     patience: float | None = None,
 ) -> Estimate:
-    """Return the estimate; if it refutes the claim, only after other processes did not contradict it.
+    """Return the estimate; a refutation only if other processes do not contradict it.
 
     Parameters
     ----------
     make : callable
-        Builds the subject anew.
+        Builds the subject again.
     carry_out : callable
         Makes the estimate, and the first draws.
     refuting : callable
@@ -330,8 +330,8 @@ def compare_with(
 def marks_of_process(drawn: Sequence[Pair]) -> IntArray:
     """Return the coordinates that mark a process: one value for all its outputs on both inputs, others elsewhere.
 
-    A process's number is one.  Within a process it says nothing about the input, so it is no noise that hides one,
-    kept or not.
+    A process id is one.  Within a process it says nothing about the input, so it cannot be noise that hides the
+    input.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def _marked_as_here(
 ) -> list[Pair] | None:
     """Return outputs of other processes with this one's marks; None if these are no marks here.
 
-    What the bound says holds given the mark, so the others must have the same law but for it.
+    The bound holds given the mark, so other processes must have the same law apart from it.
     """
     subject = here()
     left, right = (
@@ -370,7 +370,7 @@ def _marked_as_here(
 
 
 def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None:
-    """Refuse outputs that are alike one after another, or come back here and not in other processes.
+    """Refuse outputs that resemble the one before, or that recur here and not in other processes.
 
     Parameters
     ----------
@@ -386,13 +386,13 @@ def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None
         return
     if p_value_of_order(ours) < CHANCE:
         raise SubjectError(
-            "successive outputs of a call are alike: each must be drawn with all that is random in it; "
+            "successive outputs of a call resemble each other: draw all randomness again for each output, "
             "or take calls whole, by outputs_per_call"
         )
     if p_value_of_nearness([side[:half] for side in ours], [side[half:] for side in ours], theirs) < CHANCE:
         raise SubjectError(
-            "outputs come back that other processes never have: noise is taken from a pool that is kept; "
-            "each output must be drawn with all that is random in it"
+            "outputs recur that other processes never give: noise comes from a pool that is kept; "
+            "draw all randomness again for each output"
         )
 
 
@@ -418,7 +418,7 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
     # per process and input
     found = happened.sum(axis=2)
     size = happened.shape[2]
-    # kept noise may lie on one side of the event in all of them, and still be another in each
+    # kept noise may lie on one side of the event in all processes, and still differ between them
     looks = np.concatenate([happened[..., np.newaxis], scores[..., np.newaxis], whole], axis=3)
     kept = len(drawn) >= FEWEST_COPIES and log_p_of_independence(looks) < np.log(CHANCE)
     left, right = (int(count) for count in found.sum(axis=0))
@@ -432,16 +432,16 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
     raise SubjectError(
         f"the event that would refute the claim occurs on {event.likely_input} in {counts.likely:,} of "
         f"{counts.likely_draws:,} outputs here, and in {others.likely:,} of {others.likely_draws:,} in "
-        f"{len(drawn)} other processes: {pattern}; each output must be drawn with all that is random in it"
+        f"{len(drawn)} other processes: {pattern}; draw all randomness again for each output"
     )
 
 
 def log_p_of_independence(looks: FloatArray) -> float:
     """Return the log of a bound on the chance that independent outputs differ so much between processes.
 
-    Each look is cut in the middle of all its values on an input.  Where outputs are independent, whichever lie
-    above are any of them with the same chance, as for an event (:mod:`audit.bounds.overdispersion`).  The look
-    that differs most is taken, for the price of all.
+    Each look is split at the median of its values on an input.  If outputs are independent, all choices of those
+    above it are equally likely, as for an event (:mod:`audit.bounds.overdispersion`).  The look that differs most
+    counts, and pays for all.
 
     Parameters
     ----------

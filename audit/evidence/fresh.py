@@ -130,8 +130,8 @@ def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator)
     """Return whether a new audit, of all families of events, does not refute the claim either.
 
     A weak event, honestly counted, refutes nothing; a new choice shows what was passed over.  If a pair was
-    searched, it is searched anew.  The significance is low: a mechanism that just keeps its claim is refuted in at
-    most one of a thousand runs.
+    searched, it is searched again.  The significance is low: a mechanism that just keeps its claim is refuted in
+    at most one of a thousand runs.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
         if len(outputs):
             usual = quantiser.steps / 2 * 2.0**QUANTISED_BITS * FINER
             fine = np.flatnonzero((quantiser.steps >= 0) & (usual < _spread(outputs))).tolist()
-            # whole numbers have a grid of their own
+            # whole numbers have their own grid
             found.update(k for k in fine if quantiser.steps[k] < 1 or not are_whole(outputs[:, k]))
             growing = np.flatnonzero(quantiser.steps < 0).tolist()
             found.update(

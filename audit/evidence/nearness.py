@@ -1,7 +1,7 @@
-"""Two patterns of noise that is used again, in further outputs of a refuted subject: a pool, and one that lingers.
+"""Two signs of reused noise in further outputs of a refuted subject: a pool of noise, and noise that lingers.
 
-A table of noise that a process draws once brings its values back, exactly or nearly, and those of another process
-are others.  Noise that several successive outputs have in part makes these outputs alike.
+A table of noise that a process draws once makes its values recur, exactly or nearly, and another process has
+other values.  Noise that successive outputs share in part makes these outputs alike.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import scipy
 from reference.common.arrays import BoolArray, FloatArray
 
 CUTS = (2, 8, 32, 128)
-"""Near are those outputs that are the nearest half, eighth, ... of all."""
+"""The outputs that count as near: the nearest half, eighth, ... of all."""
 
 MOST_COORDINATES = 16
-"""Coordinates that are looked at."""
+"""Coordinates to look at."""
 
 
 def p_value_of_nearness(
@@ -25,9 +25,9 @@ def p_value_of_nearness(
 ) -> float:
     """Return a bound on the chance that independent outputs come so near to known ones more often here than there.
 
-    Given the known ones, how near others are is a function of each of them; and whichever of `again` and `there`
-    are the nearest, independent outputs of one law are any of them with the same chance.  The best cut is taken,
-    for the price of all.
+    Given the known ones, the distance of an output depends on that output alone.  So if all outputs are
+    independent and have one law, all choices of the nearest among `again` and `there` are equally likely.  The
+    best cut counts, and pays for all.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def _distances(known: FloatArray, values: FloatArray) -> FloatArray:
 def p_value_of_order(outputs: Sequence[FloatArray]) -> float:
     """Return a bound on the chance that independent outputs change sides of the middle as seldom as these.
 
-    Given how many are above it, the number of runs of these is hypergeometric (Wald and Wolfowitz, 1940).
+    Given how many are above the middle, the number of their runs is hypergeometric (Wald and Wolfowitz, 1940).
 
     Parameters
     ----------

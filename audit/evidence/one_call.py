@@ -6,7 +6,7 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -34,9 +34,10 @@ from audit.bounds import (
     trade_off_band,
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
-from audit.evidence.copies import confirmed
-from audit.evidence.words import counted_in_words
+from audit.evidence.copies import NO_NOISE, confirmed
+from audit.evidence.words import counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
+from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.arrays import FloatArray
@@ -49,6 +50,13 @@ DRAWS = 200_000
 
 OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
 """Families tried on arrays."""
+
+
+NO_NOISE_HERE = (
+    "each input always gives the same output of its own: a release without noise, unless its noise was drawn and "
+    "kept before this audit, where other processes have it from this one"
+)
+"""Instead of the note on modules that other processes import anew: a function is as this process left it."""
 
 
 class CertifiedBound(float):
@@ -211,7 +219,7 @@ def canary_mu_lower_bound(
 
 def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int]:
     """Return how many guesses are right, and the number of canaries."""
-    values, bits = np.asarray(scores, dtype=np.float64), np.asarray(members)
+    values, bits = as_floats("scores", scores), np.asarray(members)
     if values.ndim != 1 or values.shape != bits.shape or np.isnan(values).any():
         raise ValueError("scores and members must have one entry for each canary, and no score may be NaN")
     if not np.isin(bits, (0, 1)).all():
@@ -248,20 +256,19 @@ def trade_off(
 
 
 def _scores(name: str, given: npt.ArrayLike) -> FloatArray:
-    values = np.asarray(given)
-    if values.dtype.kind not in "fiub" or values.ndim != 1 or not values.size:
+    if np.asarray(given).dtype.kind not in "fiub" or np.ndim(given) != 1 or not np.size(given):
         raise ValueError(f"{name} must be an array of real numbers of shape (n,)")
-    values = values.astype(np.float64)
+    values = as_floats(name, given)
     if np.isnan(values).any():
         raise ValueError(f"{name} has NaN at row {int(np.isnan(values).argmax())}")
     return values
 
 
 def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
-    values = np.asarray(given)
-    if values.dtype.kind not in "fiub" or values.ndim not in (1, 2) or not values.size:
+    if np.asarray(given).dtype.kind not in "fiub" or np.ndim(given) not in (1, 2) or not np.size(given):
         raise ValueError(f"{name} must be an array of real numbers of shape (n,) or (n, k)")
-    values = values.reshape(len(values), -1).astype(np.float64)
+    values = as_floats(name, given)
+    values = values.reshape(len(values), -1)
     if len(values) < SMALLEST_DRAWS // 2:
         raise ValueError(f"{name} has {len(values)} rows; at least {SMALLEST_DRAWS // 2} are needed")
     if values.shape[1] > WIDEST:
@@ -326,7 +333,15 @@ class OneCallFinding:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader."""
-        return (*self.estimate.notes, *(() if self.neighbours is None else (self.neighbours,)))
+        bits = self.estimate.implementation
+        at_the_bits = self.estimate.verdict(self.claimed_epsilon, implementation=True)
+        notes = [*self.estimate.notes, *([] if self.neighbours is None else [self.neighbours])]
+        if self.verdict != "refuted" == at_the_bits and not is_of_rounding(bits.event):
+            notes.append(
+                f"at the bits, refuted by more than rounding: epsilon is at least "
+                f"{text_below(bits.epsilon_lower_bound, 4)}; event: {counted_in_words(bits.event, bits.counts)}"
+            )
+        return tuple(notes)
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON, in the form of the command's results."""
@@ -356,10 +371,23 @@ class OneCallFinding:
             f"  {found.draws:,} draws, seed {self.seed}",
         ]
         if self.verdict == "undecided":
-            detectable = found.detectable_epsilon(self.claimed_epsilon)
-            shown = "no loss of any size" if detectable is None else f"only a loss of {detectable:.3g} or more"
-            lines.insert(1, f"  this event would have shown {shown}: more draws or other events are needed")
+            lines.insert(1, f"  {self._undecided()}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def _undecided(self) -> str:
+        """Say why the verdict is undecided."""
+        found = self.estimate
+        if found.hides(self.claimed_epsilon):
+            return unseen_in_words(found.unseen)
+        detectable = found.detectable_epsilon(self.claimed_epsilon)
+        if detectable is not None:
+            return f"this event would have shown only a loss of {detectable:.3g} or more: more draws are needed"
+        always = (
+            found.counts.likely == found.counts.likely_draws
+            and found.counts.unlikely == found.counts.unlikely_draws
+        )
+        what = "it always occurs" if always else "more draws are needed"
+        return f"this event would have shown no loss of any size: {what}"
 
 
 def assert_private(
@@ -456,11 +484,13 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     )
     seed = how.get("seed", 0)
 
+    audited_here = FunctionSubject(mechanism, *inputs)
+
     def subject() -> FunctionSubject:
         return FunctionSubject(mechanism, *inputs)
 
     def carried() -> Estimate:
-        return estimate(subject(), terms, np.random.default_rng(seed), workers=how.get("workers", 1))
+        return estimate(audited_here, terms, np.random.default_rng(seed), workers=how.get("workers", 1))
 
     def refuting(found: Estimate) -> CertifiedEvent | None:
         return found.ideal if found.verdict(float(epsilon)) == "refuted" else None
@@ -471,18 +501,20 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     try:
         found = confirmed(subject, carried, refuting, entropy, subject)
     except SubjectError:
-        # which would be said to be dependent draws
+        # else a changed input would be reported as dependent draws
         _require_unchanged(inputs, before)
         raise
     _require_unchanged(inputs, before)
+    notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
+    if note := audited_here.note_on_types():
+        notes.append(note)
+    found = replace(found, notes=tuple(notes))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 
 def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
     if [key_of(given) for given in inputs] != before:
-        raise SubjectError(
-            "the mechanism changes its input, so that later outputs are of other data: copy it first"
-        )
+        raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
 
 
 __all__ = [

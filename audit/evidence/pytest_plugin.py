@@ -44,7 +44,7 @@ def assert_private_fixture(
             unspent[0] -= draws
         finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
         for name, value in finding.to_json().items():
-            # parts as JSON, which others than Python read
+            # parts as JSON, for readers in any language
             record_property(f"audit.{name}", json.dumps(value) if isinstance(value, dict | list) else value)
         undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
         if finding.verdict == "refuted" or undecided:

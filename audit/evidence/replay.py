@@ -21,7 +21,7 @@ NOT_COMPARED = ("request", "versions")
 """Fields that a replay does not compare: it runs the same request, under its own versions."""
 
 
-def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
+def replay(certificate: Certificate) -> list[Check]:
     """Return whether the request, carried out again, gives the same certificate.
 
     The subject is rebuilt, and its code is run, as for fresh draws.  A search is repeated too, unless it was ended
@@ -33,7 +33,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         When there is no such subject.
     """
     if not certificate.seeded:
-        return [Check("replay", None, "the certificate names no seed: the subject has randomness of its own")]
+        return [Check("replay", None, "the certificate names no seed: the subject has its own randomness")]
     request = certificate.request
     try:
         require_small(request.subject)
@@ -46,7 +46,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
     # first the pair that the search finds: on another pair nothing would agree
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
-        found = estimated(audit, spent, workers=workers, stopped_at=certificate.draws - spent)
+        found = estimated(audit, spent, stopped_at=certificate.draws - spent)
         ours, stated = (
             {
                 name: value
@@ -62,7 +62,7 @@ def replay(certificate: Certificate, *, workers: int = 1) -> list[Check]:
         if certificate.verdict == "refuted":
             return [same]
         if request.search and not _searched_in_full(certificate):
-            words = "repeated on the pair of a search that was ended early: --fresh searches anew"
+            words = "repeated on the pair of a search that was ended early: --fresh searches again"
             return [same, Check("choice", None, words)]
         if left_out:
             words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"

@@ -16,7 +16,7 @@ from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, tempered, versions
 from audit.evidence.request import EstimateRequest, Judged
-from audit.evidence.words import event_in_words
+from audit.evidence.words import event_in_words, unseen_in_words
 from audit.subjects.adjacency import UNCHECKED
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
@@ -78,8 +78,7 @@ class EstimateResult:
         """Why the verdict is not `not refuted`, though the event could have shown more."""
         found: list[str] = []
         if self.estimate.hides(self.claimed):
-            share = f"{self.estimate.unseen:.2g} of the outputs have values too rare to be learned"
-            found.append(f"{share}: more draws would show if one input has some of them alone")
+            found.append(unseen_in_words(self.estimate.unseen))
         if tempered("not refuted", self.request.subject, self.inputs) == "undecided":
             found.append(
                 "w is computed from coefficients that lose more than is claimed (exactly); "
@@ -235,7 +234,7 @@ class EstimateResult:
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
-        parts.append(f"events of other kinds than were searched{kinds}")
+        parts.append(f"kinds of events that were not searched{kinds}")
         parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:

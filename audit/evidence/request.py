@@ -109,6 +109,8 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
                 raise ReadingError(name, getattr(self, name), "positive and finite")
         if self.curve and (self.until is not None or self.max_seconds is not None):
             raise ReadingError("curve", True, "left out with --until and --max-seconds: it needs a fixed size")
+        if self.seed < 0:
+            raise ReadingError("seed", self.seed, "at least 0")
         self._check_calls()
         return self
 

@@ -70,7 +70,7 @@ def consistency(certificate: Certificate) -> list[Check]:
     return [
         Check("levels", levels, "delta and significance in range"),
         Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
-        Check("all counts", _among(certificate), "those that gave the bound are of all that were counted"),
+        Check("all counts", _among(certificate), "the counts behind the bound are among all counts"),
         Check(
             "judged",
             _fits(certificate),

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from audit.auditor.events import Event
+from audit.auditor.events.bits import EqualityScore
 from audit.bounds import Counts
+
+NEGATIVE_ZERO = "negative_zero"
+"""The kind of bits that is the sign of a zero."""
 
 
 def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
@@ -44,6 +48,23 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
         document["score"], document["score"] + " score"
     )
     return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+
+
+def unseen_in_words(share: float) -> str:
+    """Say that a share of the outputs has values that are too rare to be learned, and what that leaves open."""
+    return (
+        f"{share:.2g} of the outputs have values too rare to be learned: more draws would show if one input has "
+        "some of them alone"
+    )
+
+
+def is_of_rounding(event: Event) -> bool:
+    """Return whether an event at the bits may show rounding alone, as plain floating-point noise does.
+
+    The sign of a zero and coordinates that are equal bit for bit are no rounding of noise.
+    """
+    document = event.to_json()
+    return document["score"] != EqualityScore.name and document.get("kind") != NEGATIVE_ZERO
 
 
 def counted_in_words(event: Event, counts: Counts, names: Sequence[str] = ()) -> str:

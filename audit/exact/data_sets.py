@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -78,6 +78,12 @@ def times(moments: Moments, count: int) -> Moments:
         moments.sum_zx * count,
         moments.sum_xx * count,
     )
+
+
+def rows_text(rows: Iterable[dict[str, Any]]) -> str:
+    """Write the distinct records of a data set with their counts."""
+    shown = (f"{row['count']:,} x (x = {vector_text(row['x'])}, y = {row['y']}, z = {row['z']})" for row in rows)
+    return " + ".join(shown)
 
 
 def vector_text(x: Sequence[float]) -> str:

@@ -106,7 +106,7 @@ def extreme_neighbours(setting: Setting, noise: Noise, x_s: int = 0) -> Neighbou
     noise : Noise
         Laplace or Gaussian.
     x_s : int
-        Coordinate with a scale of its own.
+        Coordinate with its own scale.
     """
     if setting.records is None:
         raise ReadingError("records", None, "a number: data sets are finite")

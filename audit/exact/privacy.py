@@ -56,7 +56,7 @@ class Judgement:
     budget : Budget or SplitBudget
     readings : Readings
     x_s : str
-        Coordinate with a scale of its own.
+        Coordinate with its own scale.
     witness : PrivacyWitness
     norm_domain : ExactPrivacy or None
         Over all rows of the norm, if `exact` is over those that a declared domain encodes.

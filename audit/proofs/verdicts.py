@@ -10,7 +10,6 @@ Coq check the file.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from audit.bounds.clopper_pearson import lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.counts import Counts
-from audit.proofs.releases.check import SECONDS, CoqFinding, check
+from audit.proofs.releases.check import CoqFinding, check
 from audit.proofs.tails import NotContradictedError, RatioTail
 
 THEOREM = "audit_verdict"
@@ -118,7 +117,6 @@ def check_verdict(
     *,
     write: Callable[[Counts, AuditedClaim], str] = verdict_text,
     library: Path | None = None,
-    seconds: float = SECONDS,
 ) -> CoqFinding:
     """Let Coq check the verdict, in a clean copy of the theorems that it needs.
 
@@ -130,16 +128,12 @@ def check_verdict(
         Writes the Coq file; chooses the bound.
     library : path, optional
         As for :func:`audit.proofs.releases.check.check`.
-    seconds : float
-        Time limit, in all.
 
     Raises
     ------
     NotContradictedError
     """
-    started = time.monotonic()
-    text = write(counts, claim)
-    return check(text, library=library, seconds=seconds - (time.monotonic() - started), theorem=THEOREM)
+    return check(write(counts, claim), library=library, theorem=THEOREM)
 
 
 def _over_one_denominator(claim: AuditedClaim) -> tuple[int, int, int]:

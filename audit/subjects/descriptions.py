@@ -111,7 +111,7 @@ def rebuild(described: Description) -> Subject:
                 pair = neighbourhood.from_json(described.pair)
                 held = neighbourhood.holds(pair)
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
-                raise DescriptionError(f"the pair is none of the declared domain: {problem!r}") from problem
+                raise DescriptionError(f"the pair is not in the declared domain: {problem!r}") from problem
             if not held:
                 raise DescriptionError("the pair is not of the declared domain: its inputs are not neighbours")
             return AtPair(subject, pair)
@@ -130,7 +130,7 @@ def rebuild_small(described: Description) -> Subject:
 
 
 def rebuilt_anew(described: Description) -> Subject:
-    """Build the user's own subject with its module imported anew, so that what the module drew is drawn again."""
+    """Build the user's own subject with its module imported again, so that what the module drew is drawn again."""
     inner = core(described)
     module = inner.path.partition(":")[0] if isinstance(inner, ImportDescription) else ""
     if module != "__main__":
@@ -155,9 +155,7 @@ def require_small(described: Description) -> None:
         values = (inner.data.records or 0) * max(columns, 1)
     for size, most, words in ((columns, MOST_COLUMNS, "columns"), (values, MOST_VALUES, "numbers")):
         if size > most:
-            raise SubjectError(
-                f"{size:,} {words} are too many to be built again for a check: at most {most:,} are"
-            )
+            raise SubjectError(f"{size:,} {words} are too many to rebuild for a check: at most {most:,}")
 
 
 def neighbours_of(described: Description, subject: Subject) -> str:

@@ -52,7 +52,7 @@ class CoefficientRelease:
     budget : Budget or SplitBudget
     readings : Readings
     x_s : int
-        Coordinate with a budget of its own.
+        Coordinate with its own budget.
     neighbours : Neighbours
     """
 
@@ -323,7 +323,7 @@ class MechanismDescription(
         The parts of the budget.
     readings : Readings
     x_s : str, int or None
-        Coordinate with a budget of its own; the first one if None.
+        Coordinate with its own budget; the first one if None.
     setting : WorstNeighbours or None
     data : NamedData or None
         Exactly one of the two.

@@ -123,18 +123,13 @@ def note_of(flag: str) -> Note:
     )
 
 
-def groups_of(kind: str, wanted: set[int] | None = None) -> Iterator[TestGroup]:
-    """Yield the groups of a type, one for each set of abilities; `wanted` selects places."""
+def groups_of(kind: str) -> Iterator[TestGroup]:
+    """Yield the groups of a type, one for each set of abilities."""
     source = SecondSource(SOURCES[kind][0], f"mpmath {mpmath.__version__}")
     asked = list(enumerate(CASES[kind](), start=1))
     for requires in dict.fromkeys(one.requires for _, one in asked):
-        tests = tuple(
-            case_of(kind, number, one)
-            for number, one in asked
-            if one.requires == requires and (wanted is None or number in wanted)
-        )
-        if tests:
-            yield TestGroup(type=kind, source=source, requires=requires, tests=tests)
+        tests = tuple(case_of(kind, number, one) for number, one in asked if one.requires == requires)
+        yield TestGroup(type=kind, source=source, requires=requires, tests=tests)
 
 
 def build(kind: str) -> VectorFile:

@@ -167,7 +167,7 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
     readings : StatedReadings
     noise : StatedNoise
     x_s : str or None
-        The coordinate with a budget of its own.
+        The coordinate with its own budget.
     seeded : bool
         True when the noise came from the caller's generator: anyone who knows the seed can remove it.
     noisy_eigenvalues : tuple of float

@@ -75,10 +75,10 @@ def as_text(found: Advice, on: Page) -> str:
             f"delta {short_text(found.delta)}, fairness {found.fairness}"
         ),
         str(found),
-        f"Expected: {found.lost:.0%} of what there is to gain over the majority class is lost to noise.",
+        f"Expected: noise costs {found.lost:.0%} of what a model can gain over the majority class.",
         (
-            f"Noise of a gradient: {found.noise:.3g} in each column, {found.rounds} gradients; of their mean, "
-            f"{found.noise_against_curvature:.3g} of the curvature of a column that every second record has."
+            f"Noise of a gradient: {found.noise:.3g} in each column, {found.rounds} gradients; that of their mean "
+            f"is {found.noise_against_curvature:.3g} of the curvature of a column that half the records have."
         ),
     ]
     if found.risk_difference_noise is not None:

@@ -28,7 +28,7 @@ MOST_NAMED = 12
 class CardOptions:
     """The release."""
 
-    release: str = argument(type=FileName(), metavar="RELEASE")
+    release: str = argument(type=FileName(), metavar="RELEASE", line="what `fit --release FILE` wrote")
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
     out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
 
@@ -81,6 +81,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "measured_in_probe": None if measured is None else [measured.place, measured.of],
         "measured_at_the_end": None if measured is None else measured.final,
         "difference_between": None if measured is None else list(limits_of(model, release.domain.domain)),
+        "stopped_short": release.shortfall is not None,
         "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
         "warnings": release.warnings,
     }
@@ -163,8 +164,7 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     )
     return [
         f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
-        _measured(facts),
-        _limits(facts),
+        *_measured(facts),
         *(f"Beware: {warning}." for warning in facts["warnings"]),
         f"A prediction {use} the group itself.",
         other,
@@ -172,23 +172,32 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def _measured(facts: dict[str, Any]) -> str:
-    place, of = facts["measured_in_probe"]
-    if facts["measured_at_the_end"]:
-        where = f"at the final thresholds (probe {place} of {of})"
-    else:
-        where = f"in probe {place} of {of}, the nearest to the final thresholds, which were not probed themselves"
+def _measured(facts: dict[str, Any]) -> list[str]:
+    """Say once what the probes found: of all of them, or of one where they do not tell of the final thresholds."""
+    (place, of), limits = facts["measured_in_probe"], Limits(*facts["difference_between"])
+    if limits.known:
+        if facts["stopped_short"]:
+            # a warning has the limits
+            return []
+        but = ", but for groups that noise hides" if facts["groups_hidden"] else ""
+        return [
+            (
+                f"Measured privately, by {of} noisy probes: with {CONFIDENCE:.0%} confidence the difference among "
+                f"the records fitted is {limits}{but}."
+            )
+        ]
     if facts["measured_with_noise"] >= 1:
-        return f"Measured privately, {where}: nothing, because the noise hides everything."
-    return (
-        f"Measured privately, {where}: a difference of {facts['measured_difference']:+.3f}, "
-        f"where noise alone makes about {facts['measured_with_noise']:.3f}."
-    )
-
-
-def _limits(facts: dict[str, Any]) -> str:
-    limits = Limits(*facts["difference_between"])
-    if not limits.known:
-        return "How large the difference is at the final thresholds, no probe shows."
-    but = ", but for groups that noise hides" if facts["groups_hidden"] else ""
-    return f"With {CONFIDENCE:.0%} confidence the difference among the records fitted is {limits}{but}."
+        found = "nothing, because the noise hides everything"
+    else:
+        found = (
+            f"a difference of {facts['measured_difference']:+.3f}, where noise alone makes about "
+            f"{facts['measured_with_noise']:.3f}"
+        )
+    if facts["measured_at_the_end"]:
+        where = f"probe {place} of {of}, at the final thresholds"
+    else:
+        where = f"probe {place} of {of}, at other thresholds than the final ones"
+    return [
+        f"Measured privately, in {where}: {found}.",
+        "How large the difference is at the final thresholds, no probe shows.",
+    ]

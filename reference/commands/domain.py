@@ -54,7 +54,7 @@ HINTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class DomainOptions:
-    """What is printed or checked."""
+    """What to print or check."""
 
     describe: bool = option("--describe", is_flag=True, help="print a template for a data file")
     check: str | None = option(
@@ -214,7 +214,8 @@ def template(table: TableFile, options: DomainOptions, say: Callable[[str], obje
         "comment": f"A template. Fill in every null. {WARNING[0].upper()}{WARNING[1:]}. {HINTS}",
         "norm": options.domain or "unit_ball",
         "intercept": options.intercept,
-        "keep_group": options.keep_group,
+        # `fit --mechanism repaired` decides by --without-group instead
+        **({"keep_group": True} if options.keep_group else {}),
         "attributes": [],
         "ignore": [],
     }

@@ -43,7 +43,7 @@ def failed(problem: BaseException) -> int:
 
 
 def _from_interruption(problem: BaseException | None) -> bool:
-    """Return whether an interruption caused an error: an interrupted import raises errors of its own."""
+    """Return whether an interruption caused an error: an interrupted import raises its own errors."""
     while problem is not None:
         if isinstance(problem, KeyboardInterrupt):
             return True

@@ -39,7 +39,7 @@ class Evaluation:
     seed : int or None
         None for the operating system's entropy.
     private : PrivateEvaluation or None
-        Metrics with noise of their own, when they were asked for.
+        Metrics with their own noise, if asked for.
     """
 
     releases: tuple[Release, ...]
@@ -187,7 +187,7 @@ class Plan:
     split_seed : int, optional
         Seeds the splits alone.
     private_epsilon : Fraction, optional
-        Also release accuracy and risk difference on every split, with noise of their own and this epsilon each.
+        Also release accuracy and risk difference on every split, with their own noise and this epsilon each.
     record : Recorded, optional
         Keeps what the noise of the last split was added to: for a trace.
     """
@@ -251,7 +251,7 @@ def evaluate_splits(
         held_out = _held_out(len(records), plan.test_share, readings.adjacency, random)
         train = part_of(records, ~held_out)
         test = part_of(records, held_out) if plan.test_share else train
-        # a seed gives every split, and every mechanism, a stream of its own
+        # a seed gives every split, and every mechanism, its own stream
         source = noise_of_metrics = rng
         if seed is not None:
             purpose = f"{plan.spec.name} {plan.budget} {readings} {plan.x_s} {split}"

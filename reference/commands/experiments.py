@@ -65,7 +65,7 @@ class ExperimentOptions:
 
     name: str = argument(type=click.Choice([*EXHIBITS, "all", PAGE, *QUESTIONS, QUESTION_PAGES]), metavar="NAME")
     data: str | None = option(
-        "--data", type=click.Choice([*DATA, *FRONTIER_DATA]), help="another data set than the paper's"
+        "--data", type=click.Choice([*DATA, *FRONTIER_DATA]), help="a data set other than the paper's"
     )
     splits: int | None = option(
         "--splits", type=int, metavar="K", help=f"random splits, one run each ({SPLITS}; {splits_text()})"
@@ -122,7 +122,7 @@ class ExperimentOutput:
     example="python -m reference experiments table2 --data adult --splits 50 --out results",
     text=(
         f"Run the paper's figures and tables on real data: {', '.join(EXHIBITS)}, or all.\n\n"
-        "x_s: does noise on x_s reduce discrimination; rfm: when is Algorithm 2 No-Privacy's equal; peers: other "
+        "x_s: does noise on x_s reduce discrimination; rfm: when does Algorithm 2 equal No-Privacy; peers: other "
         f"libraries; frontier: our own mechanism.  {PAGE} measures and writes docs/experiments.md, "
         f"{QUESTION_PAGES} writes the pages of x_s, rfm and peers."
     ),

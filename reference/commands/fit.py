@@ -76,7 +76,7 @@ class RunOptions:
     private_metrics: str | None = option(
         "--private-metrics",
         metavar="EPSILON",
-        help="also release accuracy and risk difference with noise of their own, EPSILON for each release",
+        help="also release accuracy and risk difference with their own noise, EPSILON for each release",
     )
     allow_large_epsilon: bool = option(
         "--allow-large-epsilon",
@@ -114,7 +114,7 @@ class FitFileOptions(LargeFileOptions):
     epsilon_grid: str | None = option(
         "--epsilon-grid",
         metavar="E,E,...",
-        help=f"run for each epsilon, releases of their own ({DEFAULT_GRID} with --plot and no --epsilon)",
+        help=f"run for each epsilon, each with its own releases ({DEFAULT_GRID} with --plot and no --epsilon)",
     )
     force: bool = option("--force", is_flag=True, help="replace even a file that holds a release")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")
@@ -292,7 +292,9 @@ def require_moderate(large: tuple[str, Fraction] | None) -> None:
     """Raise for an epsilon that promises nothing."""
     if large is not None:
         name, value = large
-        raise EpsilonError(name, short_text(value), f"at most {LARGE_EPSILON}, or given --allow-large-epsilon")
+        raise EpsilonError(
+            name, short_text(value), f"at most {LARGE_EPSILON}, or given with --allow-large-epsilon"
+        )
 
 
 def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:

@@ -166,13 +166,13 @@ def fit_repaired(
         on = wanted.records.take(test if held else train)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
-    _warn(said_of_constant(found) or said_of_gain(found))
+    where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
+    _warn(said_of_constant(found) or said_of_gain(found, where))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
     document["ledger"] = None if ledger is None else str(ledger.path)
     document["counted"] = ledger is not None
-    where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
     emit(
         json_text(document)
         if output.format == "json"
@@ -201,12 +201,13 @@ def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
     return (f"{said} ({NOT_PRIVATE})",)
 
 
-def said_of_gain(found: list[dict[str, float]]) -> tuple[str, ...]:
-    """Warn if predicting the more common class would be at least as accurate: not private, for the data holder."""
+def said_of_gain(found: list[dict[str, float]], where: str) -> tuple[str, ...]:
+    """Warn if there the more common class would be at least as accurate: not private, for the data holder."""
     gain = float(np.mean([one["gain"] for one in found]))
     if gain > 0.0:
         return ()
-    return (f"predicting the more common label for everyone is at least as accurate ({NOT_PRIVATE})",)
+    said = "predicting the more common label for everyone is at least as accurate"
+    return (f"{where}, {said} ({NOT_PRIVATE})",)
 
 
 def _warn(warnings: Iterable[str]) -> None:

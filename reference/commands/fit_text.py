@@ -82,7 +82,7 @@ def _spent_on_grid(results: Sequence[Evaluation]) -> Iterator[str]:
 
 
 def _private_metrics(result: Evaluation) -> Iterator[str]:
-    """Yield the metrics that have noise of their own, with what all of it spends."""
+    """Yield the private metrics, with what fits and metrics spend together."""
     private, name = result.private, result.releases[0].mechanism
     if private is None:
         return

@@ -25,10 +25,12 @@ from reference.readings import ADJACENCIES
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerOptions:
-    """What is done."""
+    """What to do."""
 
-    action: str = argument(type=click.Choice(["create", "show"]), metavar="create|show")
-    file: str = argument(type=FileName(), metavar="FILE")
+    action: str = argument(
+        type=click.Choice(["create", "show"]), metavar="create|show", line="make a ledger, or show what it counted"
+    )
+    file: str = argument(type=FileName(), metavar="FILE", line="the ledger")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -142,7 +142,7 @@ class ReadingOptions:
         help="sampler; numpy is for study (fit: hardened without --seed; elsewhere numpy)",
     )
     x_s: str | None = option(
-        "--x-s", metavar="NAME", help="coordinate with a budget of its own (fit: one at random; audits: the first)"
+        "--x-s", metavar="NAME", help="coordinate with its own budget (fit: one at random; audits: the first)"
     )
     rows_per_person: int = option(
         "--rows-per-person",

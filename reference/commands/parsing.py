@@ -145,6 +145,18 @@ class Option(click.Option):
         return super().type_cast_value(ctx, value)
 
 
+class Argument(click.Argument):
+    """A positional argument with a line in ``--help``."""
+
+    def __init__(self, name: str, line: str, **settings: Any) -> None:
+        super().__init__([name], **settings)
+        self.line = line
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return the name and the line."""
+        return self.make_metavar(ctx), self.line
+
+
 def option(*names: str, **settings: Any) -> Any:
     """Declare a field that is read from an option; names and settings are those of :class:`click.Option`."""
     return field(metadata={PARAMETER: lambda name: Option([name, *names], **_suggesting(settings))})
@@ -168,9 +180,17 @@ def listed(*names: str, choices: Iterable[str], **settings: Any) -> Any:
     return option(*names, type=Names(choices), multiple=True, callback=together, **settings)
 
 
-def argument(**settings: Any) -> Any:
-    """Declare a field that is read from a positional argument; settings are those of :class:`click.Argument`."""
-    return field(metadata={PARAMETER: lambda name: click.Argument([name], **_suggesting(settings))})
+def argument(*, line: str = "", **settings: Any) -> Any:
+    """Declare a field that is read from a positional argument.
+
+    Parameters
+    ----------
+    line : str
+        What ``--help`` says of it.
+    **settings
+        Of :class:`click.Argument`.
+    """
+    return field(metadata={PARAMETER: lambda name: Argument(name, line, **_suggesting(settings))})
 
 
 def _suggesting(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,7 +265,7 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example."""
-        _write_example(formatter, self.example)
+        _write_example(ctx, formatter, self.example)
 
     @staticmethod
     def _section(
@@ -269,7 +289,9 @@ def _folded(line: str, width: int) -> list[str]:
     return [text.rstrip() for text in lines]
 
 
-def _write_example(formatter: click.HelpFormatter, example: str) -> None:
+def _write_example(ctx: click.Context, formatter: click.HelpFormatter, example: str) -> None:
+    if ctx.find_root().info_name == COMPLETED:
+        example = example.replace("python -m reference ", "cfm ").replace("python -m audit ", "cfm audit ")
     with formatter.section("Example"):
         for line in example.splitlines():
             formatter.write("\n".join(_folded(line, formatter.width)) + "\n")
@@ -383,7 +405,7 @@ class Family(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the example, and how to set up completion."""
         if self.example is not None:
-            _write_example(formatter, self.example)
+            _write_example(ctx, formatter, self.example)
         variable = completion_variable(COMPLETED)
         with formatter.section(f"Completion of {COMPLETED}, in the file that the shell reads at its start"):
             formatter.write_dl(

@@ -29,7 +29,7 @@ def prediction_lines(
     Parameters
     ----------
     w : tuple of float, or Model
-        A model of the mechanism `repaired` has thresholds of its own.
+        A model of the mechanism `repaired` has its own thresholds.
     records : Records or RecordBlocks
     held_out : ndarray of bool, shape (n,), optional
         Which records were not trained on; without it there is no column `part`.

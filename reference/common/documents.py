@@ -28,6 +28,9 @@ from reference.common.strict_json import parsed
 DEEPEST = 64
 """Most levels of nested lists and objects."""
 
+LARGEST_FILE = 2**28
+"""Most bytes of a file that holds a document."""
+
 LARGEST_INTEGER = 2**1023
 """Beyond this, floats do not hold every whole number."""
 
@@ -75,9 +78,15 @@ def read_file(path: str | Path, kind: type[_Kind], error: type[DocumentError] = 
 def json_of_file(path: str | Path, error: type[DocumentError] = DocumentError) -> Any:
     """Return the parsed JSON of a file, not yet of a declared type."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        with Path(path).open("rb") as file:
+            # a device or a pipe may have no end
+            content = file.read(LARGEST_FILE + 1)
     except OSError as problem:
         raise error(f"cannot be read: {problem.strerror}", file=str(path)) from problem
+    if len(content) > LARGEST_FILE:
+        raise error(f"is larger than {LARGEST_FILE:,} bytes", file=str(path))
+    try:
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise error(f"is not UTF-8 text (byte {problem.start + 1})", file=str(path)) from problem
     return json_of_text(text, error, file=str(path))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+LONGEST_QUOTED = 200
+"""Characters of a value that an error quotes."""
+
 
 def one_line(text: str) -> str:
     """Return a text as one line of printable characters: a value must not steer the reader's terminal."""
@@ -31,14 +34,14 @@ def shown(text: str | bytes | bytearray, most: int = 100) -> str:
     return f"'{printable(encoded[:most])}'{more}"
 
 
-def quoted(value: object, most: int = 200) -> str:
+def quoted(value: object) -> str:
     """Return a value as Python writes it (an exact number as 2/3), in one short printable line."""
     if isinstance(value, Fraction):
         text = str(value)
     else:
-        text = one_line(repr(value[: most + 1] if isinstance(value, (str, bytes)) else value))
+        text = one_line(repr(value[: LONGEST_QUOTED + 1] if isinstance(value, (str, bytes)) else value))
     length = len(value) if isinstance(value, (str, bytes)) else len(text)
-    return text if length <= most else f"{text[:most]}... ({length:,} characters)"
+    return text if length <= LONGEST_QUOTED else f"{text[:LONGEST_QUOTED]}... ({length:,} characters)"
 
 
 def printable(text: bytes) -> str:

@@ -1,7 +1,7 @@
 """UCI Adult (Kohavi and Becker 1996): 48,842 records of the 1994 US census, both original files together.
 
 Label: income above 50K.  Group: sex, 1 for male.  ``fnlwgt``, a sampling weight, is left out, which gives the
-paper's 13 features: 12 unprotected ones and sex.  A missing value ``?`` is a category of its own.
+paper's 13 features: 12 unprotected ones and sex.  A missing value ``?`` is a separate category.
 """
 
 from __future__ import annotations

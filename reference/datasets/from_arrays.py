@@ -51,7 +51,7 @@ class Arrays:
     clip: bool = False
 
     def records(self) -> RecordBlocks:
-        """Return the records; every pass encodes them anew."""
+        """Return the records; every pass encodes them again."""
         return RecordBlocks(self.domain, self.read, keep=False, on_one_side=self.on_one_side)
 
     def read(self) -> Iterator[Records]:
@@ -152,7 +152,7 @@ class Arrays:
         except DataError as problem:
             whole = slice(None)
             missing = ""
-            if problem.column in self._positions and is_missing(problem.value):
+            if problem.row is not None and problem.column in self._positions and is_missing(problem.value):
                 missing = remedy(self.domain.attributes, problem.column, problem.value)
                 missing += missing_values({name: _part(self._column(name), whole) for name in self._positions})
             row = None if problem.row is None else rows.start + problem.row

@@ -29,7 +29,7 @@ from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
-from reference.domain.markers import as_declared, numbers_of, remedy
+from reference.domain.markers import as_declared, is_missing_text, numbers_of, remedy
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
@@ -221,7 +221,7 @@ def _before(blocks: Iterator[Block], stop: int) -> Iterator[Block]:
 
 
 def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks, decoded in a separate thread while earlier ones are used.
+    """Yield the blocks, decoded in a separate thread while earlier ones are used.
 
     The thread does nothing else: two threads of Python lose more by waiting for each other than they gain.
     """
@@ -260,21 +260,29 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
-        absent = is_missing(problem.value) or problem.value == ""
+        if problem.row is None:
+            # a problem of a whole column: no value is missing
+            raise
         said = problem.problem + remedy(declared.attributes, problem.column, problem.value)
-        if absent:
+        numeric = any(one.name == problem.column and isinstance(one, Numeric) for one in declared.attributes)
+        if is_missing(problem.value) or problem.value == "" or (numeric and is_missing_text(problem.value)):
             said += _missing(declared, {name: table[name] for name in names})
         raise type(problem)(said, row=problem.row, column=problem.column, value=problem.value) from problem
 
 
 def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:
-    """Count the missing values of these records by column, empty texts without meaning included."""
+    """Count the missing values of these records by column, texts that stand for them included."""
     known = {one.name for one in declared.attributes if not isinstance(one, Numeric) and "" in one.categories}
     markers = (marker for marker in (declared.label, declared.group) if marker is not None)
     known |= {marker.column for marker in markers if "" in marker.meanings}
     allowed = {one.name for one in declared.attributes if isinstance(one, Numeric) and one.missing is not UNSET}
     needed = {name: values for name, values in table.items() if name not in allowed}
-    return missing_values(needed, lambda name: name not in known)
+    numbers = {one.name for one in declared.attributes if isinstance(one, Numeric)}
+
+    def text_is_missing(name: str, text: str) -> bool:
+        return is_missing_text(text) if name in numbers else text == "" and name not in known
+
+    return missing_values(needed, text_is_missing)
 
 
 def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> Records:

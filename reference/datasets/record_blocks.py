@@ -86,9 +86,9 @@ class RecordBlocks:
             return self
         return replace(self, chosen=chosen, summed=None, folded=None, on_one_side=None, _sums={})
 
-    def blocks(self, *, keep: bool = True) -> Iterator[Records]:
+    def blocks(self) -> Iterator[Records]:
         """Yield the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
-        return _cut_anew(self._chosen_parts(keep=keep), BLOCK_ROWS)
+        return _cut_anew(self._chosen_parts(), BLOCK_ROWS)
 
     def moments(self, *, exact: bool = False) -> Moments:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""

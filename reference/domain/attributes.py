@@ -129,7 +129,7 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
     name, lower, upper, clip, from_data, comment
         As for :class:`Numeric`.
     missing : float or 'own_bin', optional
-        What a missing value counts as: a number within the bounds, or a bin of its own.
+        What a missing value counts as: a number within the bounds, or its own bin.
     edges : tuple of float, optional
         Where a bin ends and the next begins, ascending between the bounds; an edge belongs to the bin above it.
         Left out, they follow from the bounds (:func:`reference.domain.edges.edges_of`).
@@ -168,7 +168,7 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
         """Encode one column, shape (n,), into shape (n, number of bins) with one 1 a row."""
         numbers = self.within(values, clip=clip)
         bins = np.searchsorted(np.array(self.edges, dtype=np.float64), numbers, side="right")
-        # a bin of its own comes last
+        # the bin of missing values comes last
         return _one_a_row(np.where(np.isnan(numbers), len(self.edges) + 1, bins), len(self.columns))
 
 

@@ -147,7 +147,7 @@ def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatA
     if isinstance(values, Coded):
         return _numbers_of_distinct(name, values, or_missing=or_missing)
     if or_missing and not (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
-        values = [None if is_missing(value) or _is_missing_text(value) else value for value in values]
+        values = [None if is_missing(value) or is_missing_text(value) else value for value in values]
     if not isinstance(values, np.ndarray):
         if set(map(type, values)) == {str}:
             places: dict[str, int] = {}
@@ -167,19 +167,22 @@ def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> s
     if attribute is None or not (absent or isinstance(value, str)):
         return ""
     if not isinstance(attribute, Numeric):
+        if value == "":
+            return '; fill it in, or declare "" as a category'
         return "; give it a text, and declare that as a category" if absent else ""
     if absent or value in MISSING_TEXTS:
         return "; fill it in, or declare what it counts as with `missing`"
     return "; correct it, or declare the column's categories"
 
 
-def _is_missing_text(value: Any) -> bool:
+def is_missing_text(value: Any) -> bool:
+    """Return whether a value is a text that stands for a missing number."""
     return isinstance(value, str) and value.strip(BLANKS) in MISSING_TEXTS
 
 
 def _numbers_of_distinct(name: str, values: Coded, *, or_missing: bool = False) -> FloatArray:
     """Return the same for a column of few distinct values; each is read once."""
-    absent = [or_missing and _is_missing_text(value) for value in values.values]
+    absent = [or_missing and is_missing_text(value) for value in values.values]
     usable = [not isinstance(value, str) or is_number_text(value) for value in values.values]
     numbers = [float(value) if good else 0.0 for value, good in zip(values.values, usable, strict=True)]
     numbers = [math.nan if gone else number for gone, number in zip(absent, numbers, strict=True)]

@@ -169,6 +169,6 @@ def _literal(value: Category) -> str:
 def _within_marks(text: str, mark: str) -> str:
     """Quote a text; refuse one that a database would end elsewhere or read otherwise."""
     if "\\" in text or not text.isprintable():
-        allowed = "a domain whose names and categories have no backslash, which escapes in some databases"
-        raise ReadingError("sql", text, f"asked for {allowed}, and no control character")
+        held = "a name or a category has a backslash, which escapes in some databases, or a control character"
+        raise ReadingError("sql", text, f"left out where {held}")
     return mark + text.replace(mark, mark * 2) + mark

@@ -88,7 +88,7 @@ def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
 
 
 def entry(values: Column, row: int) -> Any:
-    """Return one value as an error shows it, by position: a column may have an index of its own."""
+    """Return one value as an error shows it, by position: a column may have its own index."""
     return next(itertools.islice(iter(values), row, None))
 
 
@@ -285,17 +285,21 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def missing_values(table: Mapping[str, Column], empty_is_missing: Callable[[str], bool] = lambda _: False) -> str:
+def missing_values(
+    table: Mapping[str, Column], text_is_missing: Callable[[str, str], bool] = lambda _name, _text: False
+) -> str:
     """Say how many values are missing in each column, if there is more than one in all.
 
     Parameters
     ----------
     table : mapping from column name to values
-    empty_is_missing : callable, optional
-        Says of a column whether an empty text also counts as missing.
+    text_is_missing : callable, optional
+        Says of a column's name and a text whether it also counts as missing.
     """
     counts = {
-        name: sum(is_missing(value) or (value == "" and empty_is_missing(name)) for value in values)
+        name: sum(
+            is_missing(value) or (isinstance(value, str) and text_is_missing(name, value)) for value in values
+        )
         for name, values in table.items()
     }
     found = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)

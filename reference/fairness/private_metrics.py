@@ -1,4 +1,4 @@
-"""Accuracy and risk difference of a released w, with noise of their own.
+"""Accuracy and risk difference of a released w, each with its own noise.
 
 Everything is computed from noisy counts.  The proofs of the sensitivities, of the intervals and of
 composition are in ``proofs/private_metrics.md``.

@@ -325,7 +325,11 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 routing = "scikit-learn passes it on after set_config(enable_metadata_routing=True)"
                 allowed = f"given, as this model uses the group at prediction ({routing})"
                 raise ReadingError("sensitive_features", None, allowed)
-            table[marker.column] = _values(one_column("sensitive_features", groups))
+            groups = _values(one_column("sensitive_features", groups))
+            for name, values in table.items():
+                if len(values) != len(groups):
+                    raise ShapeError(f"{len(groups)} groups where X has {len(values)} values", column=name)
+            table[marker.column] = groups
         records = encode_raw(declared, table)
         return records.x, records.z
 

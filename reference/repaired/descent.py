@@ -10,6 +10,9 @@ from scipy.linalg import inv
 from reference.common.arrays import FloatArray
 from reference.domain import Domain
 
+CURVATURE = 0.25
+"""Largest curvature of the loss, in x x'."""
+
 RIDGE = 2.0
 """Added curvature, in standard deviations of the mean of all gradients."""
 
@@ -70,7 +73,7 @@ def preconditioner(second_moments: FloatArray, deviation: float) -> FloatArray:
         Standard deviation of the mean of all gradients of the model.
     """
     # P <- (M / 4 + ridge sigma I)^{-1}
-    inverse: FloatArray = inv(second_moments / 4 + RIDGE * deviation * np.eye(len(second_moments)))
+    inverse: FloatArray = inv(CURVATURE * second_moments + RIDGE * deviation * np.eye(len(second_moments)))
     return inverse
 
 

@@ -52,8 +52,9 @@ class Shortfall(NamedTuple):
         said = f"the fit stopped short of slack {self.slack:.6g}: a difference between groups of about "
         if self.limits.known:
             but = ", but for groups that noise hides" if self.hidden else ""
-            about = min(max(self.difference, low), high)
-            said += f"{about:.2g} is left ({self.limits} with {CONFIDENCE:.0%} confidence{but})"
+            # rounded like the limits, and so not outside them
+            about = round(min(max(self.difference, low), high), 3)
+            said += f"{about:.3g} is left ({self.limits} with {CONFIDENCE:.0%} confidence{but})"
         else:
             said += f"{self.difference:.2g} is forecast, and no probe shows how much is left"
         if self.limit is None:

@@ -47,7 +47,7 @@ class Declared:
     setting : Setting
         Of the same dimension and norm.
     s : int or None
-        Coordinate with a weight of its own; None where all weights are equal.
+        Coordinate with its own weight; None where all weights are equal.
     """
 
     domain: Domain

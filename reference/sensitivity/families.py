@@ -32,7 +32,7 @@ class Families:
     intercept, group : bool
         Whether there is an intercept; whether the group is a column.
     special : str
-        Which family holds x_s; `none` where no coordinate has a weight of its own.
+        Which family holds x_s; `none` where no coordinate has its own weight.
     place : tuple of (int, int)
         Index and steps or columns of the ladder or block that holds x_s.
     column : int

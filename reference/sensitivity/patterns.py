@@ -25,7 +25,7 @@ class CoordinateType:
     run : int
         Place in the order; a lower run is more changed.
     is_s : bool
-        Whether this is the coordinate x_s, with a weight of its own.
+        Whether this is the coordinate x_s, with its own weight.
     choice : int
         Which coefficients of the fairness reading apply.
     count : int
@@ -88,7 +88,7 @@ def patterns(
     choices : int
         How many coefficients a coordinate may choose from.
     with_s : bool
-        Whether x_s has a weight of its own, and so a type of its own.
+        Whether x_s has its own weight, and so its own type.
     signs : tuple of int
         Signs that the first run may have.
     pure : bool

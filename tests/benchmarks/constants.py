@@ -38,6 +38,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "schedule.FEWEST_ROUNDS": (1, 4),
     "schedule.MOST_ROUNDS": (5, 20),
     "schedule.USABLE": (4, 16),
+    "descent.CURVATURE": (0.125, 0.5),
     "descent.RIDGE": (1.0, 4.0),
     "descent.AVERAGED": (0.2, 0.8),
     "threshold.TRUSTED": (0.15, 0.6),

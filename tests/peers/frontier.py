@@ -12,7 +12,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -389,9 +389,9 @@ def _ahead(runs: list[dict[str, float]], beside: list[dict[str, float]]) -> dict
     return {"mean": float(np.mean(found)), "std": float(np.std(found, ddof=1)) if len(found) > 1 else None}
 
 
-def document(run: Run) -> dict[str, Any]:
-    """Return what the store has."""
-    rows = (run.row(task, encoding) for encoding in encodings(run.data) for task in run.tasks)
+def document(run: Run, asked: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return what the store has of these encodings; of all by default."""
+    rows = (run.row(task, encoding) for encoding in asked or encodings(run.data) for task in run.tasks)
     libraries = {one.rival.library for one in run.tasks}
     return {
         "schema": "frontier_rivals_v1",
@@ -403,6 +403,21 @@ def document(run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "rows": [row for row in rows if row is not None],
     }
+
+
+def joined(found: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with an earlier one's rows of other encodings.
+
+    Raises
+    ------
+    ValueError
+        When the earlier run differs in anything else, such as a library's version.
+    """
+    for name in found.keys() - {"rows"}:
+        if found[name] != earlier.get(name):
+            raise ValueError(f"the earlier run has another {name}: {earlier.get(name)}, this one {found[name]}")
+    measured = {row["encoding"] for row in found["rows"]}
+    return {**found, "rows": [row for row in earlier["rows"] if row["encoding"] not in measured] + found["rows"]}
 
 
 HEAD = "| library | model | epsilon, privacy of | accuracy at risk difference | ours, same splits |"
@@ -442,6 +457,8 @@ def main() -> int:
     parser.add_argument("--splits", type=int, default=frontier.SPLITS)
     parser.add_argument("--epsilons", nargs="+", default=EPSILONS, metavar="E")
     parser.add_argument("--rivals", nargs="+", choices=tuple(rivals()), default=tuple(rivals()), metavar="LIBRARY")
+    parser.add_argument("--encodings", nargs="+", choices=("generic", "public"), help="default: all")
+    parser.add_argument("--join", type=Path, metavar="FILE", help="with an earlier run's other encodings")
     parser.add_argument("--store", type=Path, default=Path("build/rivals"), help="default: %(default)s")
     parser.add_argument("--stored", action="store_true", help="measure nothing: write what the store has")
     parser.add_argument("--out", type=Path, required=True)
@@ -457,9 +474,11 @@ def main() -> int:
     with warnings.catch_warnings():
         # other libraries warn of convergence and of conversions; what they predict is measured all the same
         warnings.simplefilter("ignore")
-        for encoding in () if asked.stored else encodings(run.data):
+        for encoding in () if asked.stored else asked.encodings or encodings(run.data):
             run.fill(encoding)
-    found = document(run)
+    found = document(run, asked.encodings)
+    if asked.join is not None:
+        found = joined(found, json.loads(asked.join.read_text()))
     write_whole(asked.out, json_text(found))
     if asked.plot is not None:
         ours_there = json.loads((DOCS / f"frontier-{run.data}.json").read_text())

@@ -195,8 +195,14 @@ ARGMIN_SYMBOLS = (
     ),
     symbols=ARGMIN_SYMBOLS,
     verdict="refuted",
-    null=Control("the embedded data at epsilon = 10^6", lambda: has_no_minimum_often(embedded(), "1e6")),
-    broken=Control("records at x = 0, epsilon = 1", lambda: has_no_minimum_often(same_records(100, 0.0), "1")),
+    null=Control(
+        "PDFC on the embedded data at epsilon = 10^6, where noise is small",
+        lambda: has_no_minimum_often(embedded(), "1e6"),
+    ),
+    broken=Control(
+        "PDFC on records at x = 0 at epsilon = 1, where the quadratic is noise alone",
+        lambda: has_no_minimum_often(same_records(100, 0.0), "1"),
+    ),
     paper_step="'Compute w-hat = arg min_w f-hat(D, w)'",
     why="Noise makes the matrix of quadratic coefficients indefinite, and the objective is then unbounded below.",
     repaired="Say what you do without a minimum: report it, or apply a repair of A.fix.",
@@ -234,8 +240,12 @@ def embedded() -> Records:
     symbols=ARGMIN_SYMBOLS,
     verdict="refuted",
     needs=("data",),
-    null=Control("Adult at epsilon = 10^6", lambda: has_no_minimum_often(adult(11), "1e6")),
-    broken=Control("Adult at epsilon = 0.01", lambda: has_no_minimum_often(adult(11), "0.01")),
+    null=Control(
+        "PDFC on Adult at epsilon = 10^6, where noise is small", lambda: has_no_minimum_often(adult(11), "1e6")
+    ),
+    broken=Control(
+        "PDFC on Adult at epsilon = 0.01, where it is large", lambda: has_no_minimum_often(adult(11), "0.01")
+    ),
     paper_step="'Compute w-hat = arg min_w f-hat(D, w)'",
     why="At the paper's budgets the noise exceeds the smallest eigenvalues of sum x x'/8 by far.",
     repaired="As for A.argmin.",
@@ -357,8 +367,13 @@ def draws_again(function: Callable[..., Any]) -> bool:
         "reference.noise.Noise",
     ),
     verdict="argued",
-    null=Control("the minimiser's imports", lambda: reaches_records(inspect.getsource(_module_of(minimise)))),
-    broken=Control("the same with the moments imported", lambda: reaches_records(WITH_MOMENTS)),
+    null=Control(
+        "the minimiser's module, whose imports reach no code that reads records",
+        lambda: reaches_records(inspect.getsource(_module_of(minimise))),
+    ),
+    broken=Control(
+        "a module that also imports the moments, which read records", lambda: reaches_records(WITH_MOMENTS)
+    ),
     why=(
         "The minimiser gets the noisy coefficients and public constants, reaches no code that reads records, and"
         " draws nothing. So w is a function of the noisy coefficients, and loses no more than they do."
@@ -508,8 +523,11 @@ def resampling_exceeds(epsilon: Fraction, *, resampled: bool) -> bool:
         "reference.sensitivity.exact_l1",
     ),
     verdict="refuted",
-    null=Control("the same event without resampling", lambda: resampling_exceeds(ONE, resampled=False)),
-    broken=Control("the same event with resampling", lambda: resampling_exceeds(ONE, resampled=True)),
+    null=Control("an event when the noise is drawn once", lambda: resampling_exceeds(ONE, resampled=False)),
+    broken=Control(
+        "the same event when the noise is drawn until there is a minimum",
+        lambda: resampling_exceeds(ONE, resampled=True),
+    ),
     why=(
         "Drawing again divides each density by its own probability of acceptance, which depends on the data. "
         "Whoever sees the number of draws, or the time they take, learns that probability directly."
@@ -608,9 +626,10 @@ def choice_loses(right: Mapping[str, Fraction]) -> bool:
         "reference.domain.domain.Domain.selectable",
     ),
     verdict="argued",
-    null=Control("s drawn by the same coin on both data sets", lambda: choice_loses(FAIR_COIN)),
+    null=Control("x_s drawn by the same coin on both data sets", lambda: choice_loses(FAIR_COIN)),
     broken=Control(
-        "s drawn by a coin that the data bend", lambda: choice_loses({"x1": Fraction(1, 4), "x2": Fraction(3, 4)})
+        "x_s drawn by a coin whose odds depend on the data",
+        lambda: choice_loses({"x1": Fraction(1, 4), "x2": Fraction(3, 4)}),
     ),
     why=(
         "Given s the statement holds, with the same numbers for every s. Both data sets draw s with the same "
@@ -682,12 +701,14 @@ def choice_from_data_fails(pair: tuple[Database, Database]) -> bool:
     symbols=("reference.mechanisms.pdfc_noise", "reference.mechanisms.random_x_s"),
     verdict="refuted",
     null=Control("neighbours with the same most correlated coordinate", lambda: choice_from_data_fails(UNTIED)),
-    broken=Control("neighbours between which it changes", lambda: choice_from_data_fails(CORRELATED)),
+    broken=Control(
+        "neighbours whose most correlated coordinates differ", lambda: choice_from_data_fails(CORRELATED)
+    ),
     why=(
         "Such an s is a function of the data. If it is published, one record can change it for certain. If it is "
         "not, the scale of a coefficient's noise shows it, and the log ratio of two scales has no bound."
     ),
-    repaired="Choose x_s as A.xs does, or privately with a budget of its own.",
+    repaired="Choose x_s as A.xs does, or privately with its own budget.",
     advice="Do not choose x_s by looking at the data.",
 )
 def x_s_from_the_data() -> Finding:
@@ -767,7 +788,7 @@ def scaling_loses_more(public: Fraction | None) -> bool:
     ),
     symbols=("reference.records.encode_table", "reference.mechanisms.functional_noise"),
     verdict="refuted",
-    null=Control("values divided by the public bound 2", lambda: scaling_loses_more(Fraction(2))),
+    null=Control("values divided by a public bound, 2", lambda: scaling_loses_more(Fraction(2))),
     broken=Control("values divided by their own maximum", lambda: scaling_loses_more(None)),
     paper_step="'Without loss of generality'",
     why=(

@@ -57,8 +57,13 @@ def loss_has_vanishing_derivative() -> bool:
     readings=("the paper's own loss, log(1 + exp(x.w)); any degree; any interval",),
     symbols=("audit.exact.symbolic.taylor", "reference.objective.TAYLOR_LINEAR"),
     verdict="refuted",
-    null=Control("t^3 - t, a polynomial", lambda: not has_vanishing_derivative(symbolic.t**3 - symbolic.t)),
-    broken=Control("log(1 + exp t), the paper's loss", lambda: not loss_has_vanishing_derivative()),
+    null=Control(
+        "the polynomial t^3 - t, whose fourth derivative is the zero function",
+        lambda: not has_vanishing_derivative(symbolic.t**3 - symbolic.t),
+    ),
+    broken=Control(
+        "the paper's loss log(1 + exp t), with no such derivative", lambda: not loss_has_vanishing_derivative()
+    ),
     paper_step=(
         "'According to the Stone-Weierstrass Theorem, any continuous and differentiable function can always ...'"
     ),
@@ -114,8 +119,10 @@ def error_leaves(factor: Fraction) -> bool:
     readings=("|x.w| <= R: R = |w|_2 on the unit ball, |w|_1 on the box",),
     symbols=("audit.exact.enclosures.taylor.degree_two_error", "reference.objective.TAYLOR_QUADRATIC"),
     verdict="enclosed",
-    null=Control("the error on |t| <= R against [-e(R), 0]", lambda: error_leaves(ONE)),
-    broken=Control("against [-0.99 e(R), 0]", lambda: error_leaves(Fraction(99, 100))),
+    null=Control("the interval [-e(R), 0], which holds the error on |t| <= R", lambda: error_leaves(ONE)),
+    broken=Control(
+        "the interval [-0.99 e(R), 0], which the error leaves", lambda: error_leaves(Fraction(99, 100))
+    ),
     why=(
         "The error per record lies in [-e(R), 0], e(R) = R^2/8 - log cosh(R/2) <= R^4/192, and reaches both ends. "
         "It grows like R^2/8, and beyond |t| = pi higher degrees are worse."
@@ -180,11 +187,11 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
     ),
     verdict="proved",
     null=Control(
-        "the formula on epsilon from 0.0068 to 20, delta from 1.1e-14 to sqrt(2/pi), every box of the region",
+        "the printed sigma in every box of a region: epsilon from 0.0068 to 20, delta from 1.1e-14 to sqrt(2/pi)",
         lambda: fails_on(extended_gaussian.extended_shift, extended_gaussian.CORE),
     ),
     broken=Control(
-        "sigma times 0.99 on epsilon from 8.3e-7 to 1096, delta down to 2.3e-301",
+        "0.99 times the printed sigma: epsilon from 8.3e-7 to 1096, delta down to 2.3e-301",
         lambda: fails_on(extended_gaussian.scaled_extended_shift(Fraction(99, 100)), extended_gaussian.REGION),
     ),
     why=(
@@ -237,8 +244,8 @@ def is_refused(delta: Fraction) -> bool:
         "audit.exact.enclosures.extended_gaussian.logarithm_at",
     ),
     verdict="refuted",
-    null=Control("delta = 0.797", lambda: is_refused(Fraction("0.797"))),
-    broken=Control("delta = 0.8", lambda: is_refused(Fraction("0.8"))),
+    null=Control("delta = 0.797, where sigma is defined", lambda: is_refused(Fraction("0.797"))),
+    broken=Control("delta = 0.8, where it is not", lambda: is_refused(Fraction("0.8"))),
     paper_step="'for any epsilon > 0, delta in (0, 1)'",
     why=(
         "For delta > sqrt(2/pi) the logarithm L in sigma is negative, so sqrt(L) is not real, whatever epsilon is."
@@ -294,9 +301,10 @@ def is_looser_than(factor: Fraction) -> bool:
     ),
     verdict="enclosed",
     null=Control(
-        "more than 5 times on the paper's grid of epsilon and delta", lambda: is_looser_than(Fraction(5))
+        "the statement that somewhere on the paper's grid sigma is more than 5 times the smallest one",
+        lambda: is_looser_than(Fraction(5)),
     ),
-    broken=Control("more than 3 times there", lambda: is_looser_than(Fraction(3))),
+    broken=Control("the same statement with 3 in place of 5, which is true", lambda: is_looser_than(Fraction(3))),
     why=(
         "The ratio is above 1 everywhere, because the exact delta is below 0.627 delta. It tends to 1 as epsilon "
         "grows, and it has no upper bound as epsilon falls: the formula's sigma grows like 1/epsilon, while the "
@@ -361,10 +369,12 @@ def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], del
     ),
     verdict="refuted",
     null=Control(
-        "d = 13 on the paper's grid of epsilon and delta",
+        "d = 13 on the paper's grid of epsilon and delta, where Gaussian noise is smaller everywhere",
         lambda: larger_somewhere((13,), ("0.01", "0.1", "1", "10"), ("1e-3", "1e-7")),
     ),
-    broken=Control("d = 3, epsilon = 1, delta = 1e-3", lambda: larger_somewhere((3,), ("1",), ("1e-3",))),
+    broken=Control(
+        "d = 3, epsilon = 1, delta = 1e-3, where it is not", lambda: larger_somewhere((3,), ("1",), ("1e-3",))
+    ),
     paper_step="'an utility-enhancement scheme, ... by adding Gaussian noise instead of Laplace noise'",
     why=(
         "With rho = Delta_1/Delta_2 it is smaller if and only if epsilon < 4 rho (rho - sqrt(L)). That fails for "

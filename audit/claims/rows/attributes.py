@@ -35,9 +35,9 @@ def sizes(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...]
     return sum(1 for monomial in found if min(monomial) < columns), len(found)
 
 
-def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees: tuple[int, ...] = (1, 2)) -> bool:
+def share_is_not_one_in_d(dimension: int, basis: str, degrees: tuple[int, ...] = (1, 2)) -> bool:
     """Return whether the share of Phi_s in the monomials differs from the 1/d of Theorems 3 and 5."""
-    own, all_of_them = sizes(dimension, basis, columns, degrees)
+    own, all_of_them = sizes(dimension, basis, degrees=degrees)
     return Fraction(own, all_of_them) != Fraction(1, dimension)
 
 
@@ -52,8 +52,14 @@ def share_is_not_one_in_d(dimension: int, basis: str, columns: int = 1, degrees:
     ),
     symbols=("reference.coefficients.Layout.contains", "reference.readings.Readings"),
     verdict="ambiguous",
-    null=Control("degree 1 alone", lambda: share_is_not_one_in_d(13, "monomial", degrees=(1,))),
-    broken=Control("degrees 1 and 2, d = 13", lambda: share_is_not_one_in_d(13, "monomial")),
+    null=Control(
+        "the monomials of degree 1, of which those with w_s are one in d",
+        lambda: share_is_not_one_in_d(13, "monomial", degrees=(1,)),
+    ),
+    broken=Control(
+        "the monomials of degrees 1 and 2 at d = 13, of which they are not",
+        lambda: share_is_not_one_in_d(13, "monomial"),
+    ),
     why=(
         "Both theorems weigh epsilon_s by 1/d. That is its share of the linear coefficients only; of all "
         "coefficients it has nearly 2/d, and a one-hot x_s has several w_s."
@@ -125,11 +131,11 @@ def largest_attribute_change(dimension: int) -> Fraction:
     symbols=("reference.mechanisms.pdfc_noise", "reference.coefficients.Layout.contains"),
     verdict="ambiguous",
     null=Control(
-        "x_s alone changes",
+        "a record in which x_s alone changes",
         lambda: moves_the_others(record([0, "1/2"], 0, 0), record(["1/2", "1/2"], 0, 0)),
     ),
     broken=Control(
-        "a second column repeats x_s, and changes with it",
+        "a record in which x_s changes, and a second column that repeats it",
         lambda: moves_the_others(record([0, 0], 0, 0), record(["1/2", "1/2"], 0, 0)),
     ),
     paper_step="'but also improve the privacy on attribute x_s to prevent model inversion attacks'",
@@ -218,8 +224,10 @@ SIZES = range(2, 41)
     readings=("unit_box", "unit_ball", "monomial basis; Taylor polynomials of the logistic loss"),
     symbols=("reference.sensitivity.published_l2_sensitivity_squared", "reference.mechanisms.relaxed_functional"),
     verdict="refuted",
-    null=Control("J = 2, d = 20 on the box", lambda: exceeds_lemma_3(20, 2)),
-    broken=Control("J = 4, d = 20 on the box", lambda: exceeds_lemma_3(20, 4)),
+    null=Control("degree J = 2 at d = 20 on the box, whose change Lemma 3 covers", lambda: exceeds_lemma_3(20, 2)),
+    broken=Control(
+        "degree J = 4 at d = 20 on the box, whose change exceeds Lemma 3's bound", lambda: exceeds_lemma_3(20, 4)
+    ),
     paper_step="'for 1 <= j <= J' after 'Set Delta_2 according to Lemma 3', whose proof has j <= 2",
     why="The coefficients of degree 4 and more move too, on the box as d^4, and no term of Lemma 3 pays for them.",
     repaired="Take J = 2, as Algorithms 1 and 3 do; for another J use the sensitivity of that polynomial.",
@@ -259,8 +267,13 @@ def count_decides(first: int, second: int, domain: str) -> bool:
     readings=("the 13 include sex, which is then no feature: d = 12", "sex comes on top: d = 13"),
     symbols=ADFC_SYMBOLS,
     verdict="ambiguous",
-    null=Control("12 or 13 on the unit ball", lambda: count_decides(12, 13, "unit_ball")),
-    broken=Control("12 or 13 on the unit box", lambda: count_decides(12, 13, "unit_box")),
+    null=Control(
+        "the unit ball, where T5.regime holds for 12 and for 13 features",
+        lambda: count_decides(12, 13, "unit_ball"),
+    ),
+    broken=Control(
+        "the unit box, where it holds for 13 and not for 12", lambda: count_decides(12, 13, "unit_box")
+    ),
     paper_step="'13 different features (e.g., work-class, education, race, age, sex, and so on)'",
     why=(
         "The public table has 14 attributes beside the label. With sex removed from the 13, d = 12, and on the "

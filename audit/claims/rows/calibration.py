@@ -158,10 +158,10 @@ def unrepaired(fairness: str) -> NoiseSetting:
     return NoiseSetting(variant, "adfc", "10")
 
 
-@lru_cache(maxsize=2)
-def synthetic_records(n: int = RECORDS) -> Records:
+@lru_cache(maxsize=1)
+def synthetic_records() -> Records:
     """Return generated records in the box."""
-    return load("synthetic", Encoding("unit_box"), records=n)
+    return load("synthetic", Encoding("unit_box"), records=RECORDS)
 
 
 def synthetic(fairness: str) -> Trial:
@@ -201,11 +201,11 @@ def changes(word: str) -> bool:
     symbols=(*SYMBOLS, "audit.claims.rows.calibration.synthetic"),
     verdict="refuted",
     null=Control(
-        "noise spread evenly against itself, drawn again",
+        "evenly spread noise compared with itself, drawn again",
         lambda: changes(planted(synthetic("none"), TIED, 1.0)),
     ),
     broken=Control(
-        "planted: a mechanism that forgets the feature tied to z, which does reduce the risk difference",
+        "a planted mechanism that forgets the feature tied to z, which does reduce the risk difference",
         lambda: planted(synthetic("none"), TIED, 0.0) == REDUCES,
     ),
     paper_step="'not only helps to reduce the correlation between attributes x_s and z'",
@@ -271,12 +271,12 @@ def repair_verdict(by_repair: Sequence[set[str]]) -> str:
     verdict="ambiguous",
     needs=("data",),
     null=Control(
-        "noise spread evenly against itself, drawn again; ball",
+        "evenly spread noise compared with itself, drawn again, with a minimum over a ball",
         lambda: changes(planted(adult("ball"), RELATIONSHIP, 1.0)),
     ),
     broken=Control(
-        "planted: a mechanism that turns the sign of the weight on relationship, which does increase the risk "
-        "difference",
+        "a planted mechanism that turns the sign of the weight on relationship, which does increase "
+        "the risk difference",
         lambda: planted(adult("ball"), RELATIONSHIP, -1.0) == INCREASES,
     ),
     why=(
@@ -336,8 +336,10 @@ def small(epsilon: str) -> bool:
     symbols=("reference.experiments.rfm", "audit.claims.rows.calibration.differs"),
     verdict="refuted",
     needs=("us",),
-    null=Control("10,000 generated records in the box, epsilon = 1000", lambda: small("1000")),
-    broken=Control("the same, epsilon = 0.01", lambda: small("0.01")),
+    null=Control(
+        "10,000 generated records in the box at epsilon = 1000, where both are equal", lambda: small("1000")
+    ),
+    broken=Control("the same records at epsilon = 0.01, where they differ", lambda: small("0.01")),
     why=(
         "The noise does not depend on n and the coefficients grow with n, so n epsilon decides, and so does the "
         "domain: on the ball the quadratic coefficients are smaller by 1/d under the same noise."

@@ -102,10 +102,12 @@ def differ(mechanism: Mechanism, factor: Fraction) -> bool:
     symbols=("reference.accounting.exact_privacy",),
     verdict="refuted",
     null=Control(
-        "randomised response at its own epsilon = log 3: both deltas are 0", lambda: differ(HONEST, Fraction(3))
+        "randomised response at epsilon = log 3, where single outputs and events need the same delta, 0",
+        lambda: differ(HONEST, Fraction(3)),
     ),
     broken=Control(
-        "publishing the data with a ticket from 1 to 10", lambda: differ(publish_with_a_ticket(10), ONE)
+        "a mechanism that publishes the data beside one of ten tickets, where events need a larger delta",
+        lambda: differ(publish_with_a_ticket(10), ONE),
     ),
     paper_step="'for any possible output s'",
     why=(
@@ -195,10 +197,13 @@ NOISY_BIT = uniform(ZERO, Fraction(1, 4)), uniform(ONE, Fraction(5, 4))
     symbols=("reference.accounting.exact_privacy",),
     verdict="ambiguous",
     null=Control(
-        "a bit kept with probability 3/4: two outputs that have a probability each",
+        "a bit published as it is with probability 3/4, whose two outputs have a probability each",
         lambda: single_outputs_tell_nothing(bit(Fraction(1, 4)), bit(Fraction(3, 4))),
     ),
-    broken=Control("a bit plus uniform noise on [0, 1/4]", lambda: single_outputs_tell_nothing(*NOISY_BIT)),
+    broken=Control(
+        "a bit published with uniform noise on [0, 1/4], where no single output has a probability",
+        lambda: single_outputs_tell_nothing(*NOISY_BIT),
+    ),
     paper_step="'for any possible output s'",
     why=(
         "For outputs with a density, which all of the paper's have, P(A(D) = s) is 0 and the inequality says "

@@ -168,14 +168,15 @@ def off_grid_in_half_precision() -> int:
     ),
     verdict="refuted",
     null=Control(
-        "the hardened sampler, Laplace and Gaussian; the toy sampler on a public grid, every draw",
+        "hardened Laplace and Gaussian releases, and every draw of a toy sampler on a public grid",
         lambda: (
             toy(on_grid=True) > 0
             or any(flagged(n, hardened, HARDENED_DRAWS, source="hardened") for n in MECHANISMS_DECIDED)
         ),
     ),
     broken=Control(
-        "numpy's sampler, Laplace and Gaussian, as many releases; the toy sampler, every draw",
+        "as many Laplace and Gaussian releases of numpy's sampler, and every draw of the toy sampler "
+        "without the grid",
         lambda: toy(on_grid=False) > 0 and all(flagged(n, naive, HARDENED_DRAWS) for n in MECHANISMS_DECIDED),
     ),
     paper_step="'Lap(...)' and 'N(0, sigma^2)' added to each coefficient",
@@ -189,7 +190,7 @@ def floating_point_keeps_the_theorems() -> Finding:
     """Enumerate a toy sampler, and enclose the share of numpy's releases that are impossible on the neighbour."""
     draws = float_samplers.TOY_BITS - 1
     evidence: dict[str, Any] = {
-        "half precision: X for which fl(1/2 + X) is no multiple of 2^-12": off_grid_in_half_precision(),
+        "half precision: X for which fl(1/2 + X) is not a multiple of 2^-12": off_grid_in_half_precision(),
         "double precision": "the same argument, with multiples of 2^-54",
         "toy sampler in half precision, every draw": {
             "draws beside each value": draws,

@@ -27,11 +27,11 @@ from reference.sensitivity import (
 DIMENSIONS = (1, 2, 5)
 
 
-def truths(theorem: str, fairness: str, dimension: int, domain: str = "unit_ball") -> dict[str, bool | None]:
-    """Return for each adjacency whether a theorem's formula holds for all budgets, as N goes to infinity."""
+def truths(theorem: str, fairness: str, dimension: int) -> dict[str, bool | None]:
+    """Return for each adjacency whether a theorem's formula holds for all budgets on the ball, for large N."""
     return {
         adjacency: holds_for_all_budgets(
-            theorem, Setting(dimension, fairness, domain, adjacency=adjacency), "published"
+            theorem, Setting(dimension, fairness, "unit_ball", adjacency=adjacency), "published"
         )
         for adjacency in ADJACENCIES
     }
@@ -65,9 +65,10 @@ def compared(fairness: str, dimension: int, domain: str) -> dict[str, Any]:
     readings=("add_or_remove_one", "replace_one", "no fairness term, absolute and covariance; both domains"),
     symbols=("reference.sensitivity.exact_l1", "audit.exact.theorems.holds_for_all_budgets"),
     verdict="ambiguous",
-    null=Control("Theorem 3, which holds for both", lambda: adjacency_decides("T3", "absolute", 5)),
+    null=Control("Theorem 3, which holds under both adjacencies", lambda: adjacency_decides("T3", "absolute", 5)),
     broken=Control(
-        "Theorem 5's formula without a fairness term, d = 2", lambda: adjacency_decides("T5", "none", 2)
+        "Theorem 5's formula without a fairness term at d = 2, which holds under one only",
+        lambda: adjacency_decides("T5", "none", 2),
     ),
     why=(
         "Replacing a record is removing one and adding another. A bound for replace_one therefore holds for "
@@ -137,11 +138,12 @@ def constant_tells(left: Database, right: Database) -> bool:
     symbols=("reference.objective.objective", "reference.minimiser.minimise"),
     verdict="ambiguous",
     null=Control(
-        "one record replaced",
+        "neighbours that differ in a replaced record, whose constants are equal",
         lambda: constant_tells(Database.of(ONE_PERSON, ONE_PERSON), Database.of(ONE_PERSON, ANOTHER)),
     ),
     broken=Control(
-        "one record added", lambda: constant_tells(Database.of(ONE_PERSON), Database.of(ONE_PERSON, ANOTHER))
+        "neighbours that differ in an added record, whose constants are not",
+        lambda: constant_tells(Database.of(ONE_PERSON), Database.of(ONE_PERSON, ANOTHER)),
     ),
     paper_step="sum over j from 0 in the objective, 'for 1 <= j' in the algorithms",
     why=(
@@ -150,7 +152,7 @@ def constant_tells(left: Database, right: Database) -> bool:
         "l1-sensitivity under add_or_remove_one, and at d = 1 Lemma 1 no longer covers the sum."
     ),
     repaired="Drop the constant, as the algorithms do.",
-    advice="This package drops it. Where N is not public, release N apart, with noise of its own.",
+    advice="This package drops it. Where N is not public, release N apart, with its own noise.",
 )
 def constant_of_degree_zero() -> Finding:
     """Compare the constant on neighbours, and Lemma 1 with and without it."""

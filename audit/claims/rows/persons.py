@@ -42,8 +42,12 @@ def exceeds(rows_per_person: int, *, fairness: str | None = None) -> bool:
     ),
     verdict="argued",
     proof="none",
-    null=Control("two rows under the statement for two", lambda: exceeds(PERSON, fairness="absolute")),
-    broken=Control("two rows under the statement for one", lambda: exceeds(1, fairness="absolute")),
+    null=Control(
+        "two rows of one person under the statement for two rows", lambda: exceeds(PERSON, fairness="absolute")
+    ),
+    broken=Control(
+        "two rows of one person under the statement for one row", lambda: exceeds(1, fairness="absolute")
+    ),
     why=(
         "K copies of two neighbours are a pair for K rows, with K times the change. A chain of K neighbours is no "
         "longer than that."

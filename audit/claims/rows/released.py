@@ -60,8 +60,10 @@ def adfc_in_thirteen(epsilon_s: str, noise_factor: float = 1.0) -> bool:
     readings=("d = 13, unit_ball, fairness absolute", "budgets (10, 0.1), deltas 1e-3", RELEASED),
     symbols=(*ADFC_SYMBOLS, *SYMBOLS, "audit.exact.released_weights.weights_result"),
     verdict="refuted",
-    null=Control("epsilon_s = 1.5, where T5 holds", lambda: adfc_in_thirteen("1.5")),
-    broken=Control("epsilon_s = 1.5 with a quarter of the noise", lambda: adfc_in_thirteen("1.5", 0.25)),
+    null=Control("ADFC at epsilon_s = 1.5, where T5 holds", lambda: adfc_in_thirteen("1.5")),
+    broken=Control(
+        "ADFC at epsilon_s = 1.5 with a quarter of the noise that it needs", lambda: adfc_in_thirteen("1.5", 0.25)
+    ),
     paper_step="'Apparently, the final result w-hat also satisfies'",
     why="With many records w_s shows the noisy coefficient of w_s, up to a slack that falls with their number.",
     repaired="T5.fix bounds the loss of w too, because w is computed from the noisy coefficients.",
@@ -94,8 +96,10 @@ def adfc_in_the_plane(epsilon_s: str, noise_factor: float = 1.0) -> bool:
     readings=("d = 2, unit_ball, fairness absolute", "budgets (0.05, 1), deltas 1e-30", RELEASED),
     symbols=(*ADFC_SYMBOLS, *SYMBOLS),
     verdict="refuted",
-    null=Control("epsilon_s = epsilon_n, where T5 holds", lambda: adfc_in_the_plane("1")),
-    broken=Control("the same with half the noise", lambda: adfc_in_the_plane("1", 0.5)),
+    null=Control("ADFC at epsilon_s = epsilon_n, where T5 holds", lambda: adfc_in_the_plane("1")),
+    broken=Control(
+        "ADFC at epsilon_s = epsilon_n with half the noise that it needs", lambda: adfc_in_the_plane("1", 0.5)
+    ),
     paper_step="as in T5.regime; then as in T5.released",
     why=(
         "The weight w_2 shows its own noisy coefficient, and the part on Phi_n alone exceeds its share "
@@ -127,8 +131,8 @@ def pdfc_in_the_plane(epsilons: tuple[str, str]) -> bool:
     readings=("d = 2, unit_ball, fairness absolute", "budgets (10, 1)", RELEASED),
     symbols=(*PDFC_SYMBOLS, *SYMBOLS),
     verdict="refuted",
-    null=Control("epsilon_s = epsilon_n", lambda: pdfc_in_the_plane(("1", "1"))),
-    broken=Control("epsilon_s = 10 epsilon_n", lambda: pdfc_in_the_plane(("10", "1"))),
+    null=Control("PDFC at equal budgets, epsilon_s = epsilon_n", lambda: pdfc_in_the_plane(("1", "1"))),
+    broken=Control("PDFC at epsilon_s = 10 epsilon_n", lambda: pdfc_in_the_plane(("10", "1"))),
     paper_step="as in T3.exact",
     why="The weight w_s shows its own noisy coefficient, whose loss alone exceeds the formula.",
     repaired="T3.fix bounds w too.",

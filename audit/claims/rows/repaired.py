@@ -154,11 +154,11 @@ def accounts() -> list[tuple[str, Account]]:
     verdict="argued",
     proof="none",
     null=Control(
-        "the capped gradient at six w",
+        "the capped gradient at six values of w, which keeps the bound",
         lambda: any(exceeds(gradients(encodable(), w), sums.gradient_change(encodable().domain)) for w in WS),
     ),
     broken=Control(
-        "the gradient of the logistic loss itself at the same w",
+        "the gradient of the logistic loss without the cap, which exceeds it",
         lambda: any(exceeds(uncapped(encodable(), w), sums.gradient_change(encodable().domain)) for w in WS),
     ),
     why="In l2 |r' x' - r x| <= |r'| |x'| + |r| |x| <= 1, as |r| <= 1/2 and |x|_2 <= 1.",
@@ -191,11 +191,11 @@ def gradient_sensitivity() -> Finding:
     verdict="argued",
     proof="none",
     null=Control(
-        "records of the unit ball",
+        "records of the unit ball under its bound",
         lambda: exceeds(counts(encodable()), sums.label_sums_change(encodable().domain)),
     ),
     broken=Control(
-        "x and -x under the bound of the unit ball",
+        "x and -x under the same bound, although the unit ball holds no such pair",
         lambda: exceeds(flipped_signs(), sums.label_sums_change(encodable().domain)),
     ),
     why=(
@@ -229,11 +229,11 @@ def counts_sensitivity() -> Finding:
     verdict="proved",
     proof="none",
     null=Control(
-        "the four cases at four c",
+        "the sum of (z - c)(prediction - 1/2) in all four cases, at four values of c",
         lambda: any(exceeds(imbalances(c), sums.imbalance_change(c)) for c in ZBARS),
     ),
     broken=Control(
-        "the sum of (z - c) prediction under the same bound",
+        "the sum of (z - c) prediction under the same bound, which exceeds it",
         lambda: any(exceeds(imbalances(c, centred=False), sums.imbalance_change(c)) for c in ZBARS),
     ),
     why=(
@@ -273,14 +273,14 @@ def probe_sensitivity() -> Finding:
     verdict="argued",
     proof="none",
     null=Control(
-        "sums over six cells",
+        "the sums of prediction - 1/2 over six cells",
         lambda: (
             exceeds(over_cells(6), sums.CELL_SELECTIONS_CHANGE)
             or exceeds(members_of_cells(6), sums.CELL_COUNTS_CHANGE)
         ),
     ),
     broken=Control(
-        "the numbers of chosen records of each cell under the same bound",
+        "the numbers of positive predictions in each cell under the same bound, which exceed it",
         lambda: exceeds(over_cells(6, half=Fraction(0)), sums.CELL_SELECTIONS_CHANGE),
     ),
     why="A prediction that turns changes one sum by 1; a record that moves changes two by 1/2 each.",
@@ -320,9 +320,12 @@ def cells_sensitivity() -> Finding:
     ),
     verdict="argued",
     proof="none",
-    null=Control("the accounts of twelve fits", lambda: any(overspends(account) for _, account in accounts())),
+    null=Control(
+        "the accounts of twelve fits, which spend what was promised",
+        lambda: any(overspends(account) for _, account in accounts()),
+    ),
     broken=Control(
-        "the same with a thousandth less noise",
+        "the same fits with a thousandth less noise, which spend more",
         lambda: any(overspends(account, 0.999) for _, account in accounts()),
     ),
     why=(

@@ -41,8 +41,10 @@ def _drift(lemma: str) -> Finding:
     readings=ABSOLUTE,
     symbols=("audit.exact.proof_steps",),
     verdict="refuted",
-    null=Control("no fairness term, so no zbar", lambda: drift_matters("L2", "none")),
-    broken=Control("the fairness term", lambda: drift_matters("L2", "absolute")),
+    null=Control(
+        "data sets without a fairness term, where zbar plays no part", lambda: drift_matters("L2", "none")
+    ),
+    broken=Control("data sets with the fairness term, where zbar moves", lambda: drift_matters("L2", "absolute")),
     why="The changed tuple moves zbar, and with it the terms of all other tuples.",
     repaired="Compare the sums over all tuples, each side with its own zbar.",
     advice="Keep the bound of Lemma 2 at alpha_1 = 1 (L2), but not this step.",
@@ -59,8 +61,10 @@ def l2_step() -> Finding:
     readings=ABSOLUTE,
     symbols=("audit.exact.proof_steps",),
     verdict="refuted",
-    null=Control("no fairness term, so no zbar", lambda: drift_matters("L4", "none")),
-    broken=Control("the fairness term", lambda: drift_matters("L4", "absolute")),
+    null=Control(
+        "data sets without a fairness term, where zbar plays no part", lambda: drift_matters("L4", "none")
+    ),
+    broken=Control("data sets with the fairness term, where zbar moves", lambda: drift_matters("L4", "absolute")),
     why="As in L2.step, zbar moves the terms of all tuples.",
     repaired="As in L2.step, count the terms of all tuples.",
     advice="Keep the bound of Lemma 4 at alpha_1 = 1 (L4).",
@@ -86,8 +90,12 @@ def two_max_exceeds(basis: str) -> bool:
         "audit.exact.symbolic.inequalities",
     ),
     verdict="refuted",
-    null=Control("on the box in the matrix basis, for every d", lambda: two_max_exceeds("matrix")),
-    broken=Control("on the box in the monomial basis", lambda: two_max_exceeds("monomial")),
+    null=Control(
+        "2 max on the box in the matrix basis, within the bound for every d", lambda: two_max_exceeds("matrix")
+    ),
+    broken=Control(
+        "2 max on the box in the monomial basis, which exceeds the bound", lambda: two_max_exceeds("monomial")
+    ),
     why=(
         "The monomial w_e w_l, e < l, has the coefficient x_e x_l/4, whose square is twice that of two entries "
         "x_e x_l/8."
@@ -125,8 +133,13 @@ def t3_share_exceeds(domain: str) -> bool:
         "audit.exact.symbolic.inequalities",
     ),
     verdict="refuted",
-    null=Control("on the unit ball, as an inequality", lambda: t3_share_exceeds("unit_ball")),
-    broken=Control("on the box", lambda: t3_share_exceeds("unit_box")),
+    null=Control(
+        "the sums over Phi_s and Phi_n on the unit ball, within their shares of Delta_1",
+        lambda: t3_share_exceeds("unit_ball"),
+    ),
+    broken=Control(
+        "the same sums on the box, where that over Phi_s exceeds its share", lambda: t3_share_exceeds("unit_box")
+    ),
     why=(
         "On the box the sum over Phi_s is 3 + (2d - 1)/4, more than Delta_1/d = 3 + d/4 for d >= 2. On the unit "
         "ball it is exactly Delta_1/d, and the sum over Phi_n is less than its share."
@@ -150,8 +163,13 @@ def t3_step() -> Finding:
     readings=("2 sigma^2 epsilon > Delta_2^2, as for every sigma of Theorem 2",),
     symbols=("audit.exact.proof_steps.t4_hidden_one", "audit.exact.proof_steps.t4_gap_sign"),
     verdict="refuted",
-    null=Control("Delta_2 = 1", lambda: proof_steps.t4_hidden_one(1).counterexample is not None),
-    broken=Control("Delta_2 up to 4", lambda: proof_steps.t4_hidden_one().counterexample is not None),
+    null=Control(
+        "Delta_2 = 1, where the step holds", lambda: proof_steps.t4_hidden_one(1).counterexample is not None
+    ),
+    broken=Control(
+        "whole numbers Delta_2 up to 4, for some of which it fails",
+        lambda: proof_steps.t4_hidden_one().counterexample is not None,
+    ),
     why=(
         "The conclusion needs |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2), which is less than the step "
         "assumes for every Delta_2 > 1."
@@ -186,8 +204,8 @@ def share_exceeded(bound_squared: Fraction | None) -> bool:
     readings=ABSOLUTE,
     symbols=("audit.exact.proof_steps.t5_share",),
     verdict="refuted",
-    null=Control("|D_s|_2 <= 3, what holds on the unit ball", lambda: share_exceeded(Fraction(9))),
-    broken=Control("|D_s|_2 <= Delta_2'/d", lambda: share_exceeded(None)),
+    null=Control("the bound |D_s|_2 <= 3, which holds on the unit ball", lambda: share_exceeded(Fraction(9))),
+    broken=Control("the step's bound |D_s|_2 <= Delta_2'/d, which data sets exceed", lambda: share_exceeded(None)),
     why="One tuple may move coefficients of Phi_s only, or of Phi_n only, and the change does not shrink with d.",
     repaired="On the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix).",
     advice="Do not state the formula for epsilon_s above epsilon_n: see T5 and T5.fix.",

@@ -38,9 +38,13 @@ def is_impossible(made: PrintedEntry) -> bool:
     ),
     symbols=("audit.exact.printed_tables.deviations", "reference.experiments.printed"),
     verdict="refuted",
-    null=Control("US, epsilon 0.01, PFLR*: 0.037 +- 0.038", lambda: is_impossible(entry(2, "us", "0.01", "pflr"))),
+    null=Control(
+        "PFLR*'s entry for US at epsilon 0.01, 0.037 +- 0.038, which ten runs can have",
+        lambda: is_impossible(entry(2, "us", "0.01", "pflr")),
+    ),
     broken=Control(
-        "US, epsilon 0.01, PDFC: 0.003 +- 0.034", lambda: is_impossible(entry(2, "us", "0.01", "pdfc"))
+        "PDFC's entry for US at epsilon 0.01, 0.003 +- 0.034, which they cannot",
+        lambda: is_impossible(entry(2, "us", "0.01", "pdfc")),
     ),
     paper_step="'conduct 10 independent runs' and 'RD = |...|'",
     why=(
@@ -97,8 +101,12 @@ def all_of_table_two() -> tuple[PrintedEntry, ...]:
     ),
     symbols=("audit.exact.printed_tables.wins", "reference.experiments.printed"),
     verdict="ambiguous",
-    null=Control("US alone, where every comparison is won", lambda: readings_disagree(on_us())),
-    broken=Control("both data sets", lambda: readings_disagree(all_of_table_two())),
+    null=Control(
+        "US alone, where every comparison is won, so that all readings agree", lambda: readings_disagree(on_us())
+    ),
+    broken=Control(
+        "both data sets together, where the readings disagree", lambda: readings_disagree(all_of_table_two())
+    ),
     why=(
         "They win 9 of 16 comparisons, all 8 on US and 1 of 8 on Adult. ADFC alone wins 4 of 8, and most would "
         "need 5. The repeated table turns 4 of 8 into 8 of 12."
@@ -141,8 +149,8 @@ def counted(data: str) -> dict[str, object]:
     readings=("as in E.wins",),
     symbols=WINS,
     verdict="exhausted",
-    null=Control("US", lambda: not most_are_won("us")),
-    broken=Control("Adult", lambda: not most_are_won("adult")),
+    null=Control("the comparisons on US, most of which are won", lambda: not most_are_won("us")),
+    broken=Control("the comparisons on Adult, most of which are lost", lambda: not most_are_won("adult")),
     why="They win every printed comparison on US.",
     advice="Some of these values are impossible as printed (E.sd).",
 )
@@ -158,8 +166,8 @@ def wins_on_us() -> Finding:
     readings=("as in E.wins",),
     symbols=WINS,
     verdict="refuted",
-    null=Control("US", lambda: not most_are_won("us")),
-    broken=Control("Adult", lambda: not most_are_won("adult")),
+    null=Control("the comparisons on US, most of which are won", lambda: not most_are_won("us")),
+    broken=Control("the comparisons on Adult, most of which are lost", lambda: not most_are_won("adult")),
     paper_step="'It is clear that PDFC and ADFC produce less risk difference'",
     why="They win one of eight printed comparisons on Adult: PDFC at epsilon = 1.",
     repaired="They win all comparisons on US, and one of eight on Adult.",
@@ -185,10 +193,12 @@ def wins_on_adult() -> Finding:
     symbols=("audit.exact.printed_tables.discrepancies.grid_readings", "reference.experiments.printed"),
     verdict="ambiguous",
     null=Control(
-        "twice the tables' grid",
+        "the tables' grid in place of the text's, so that both agree",
         lambda: not discrepancies.grid_readings(("-2", "-1", "0", "1"))["agree"],
     ),
-    broken=Control("the text's grid and the tables'", lambda: not discrepancies.grid_readings()["agree"]),
+    broken=Control(
+        "the text's grid beside the tables', which differ", lambda: not discrepancies.grid_readings()["agree"]
+    ),
     why=(
         "The tables lack two of the text's values, and the text's even steps lack 10^-0.5. The figures' values "
         "are not printed."
@@ -219,8 +229,11 @@ def with_one_digit_changed() -> tuple[PrintedEntry, ...]:
     readings=("one experiment on US, printed twice", "two experiments with the same result to the last digit"),
     symbols=("audit.exact.printed_tables.discrepancies.duplicated_rows", "reference.experiments.printed"),
     verdict="ambiguous",
-    null=Control("the tables with one digit of Table 1 changed", lambda: repeats(with_one_digit_changed())),
-    broken=Control("the tables as printed", lambda: repeats(ENTRIES)),
+    null=Control(
+        "the tables with one digit of Table 1 changed, so that it no longer repeats Table 2",
+        lambda: repeats(with_one_digit_changed()),
+    ),
+    broken=Control("the tables as printed, where Table 1 repeats Table 2", lambda: repeats(ENTRIES)),
     why=(
         "All sixteen entries of Table 1 stand in Table 2 again. The label is defined twice, so references mean "
         "the second."
@@ -253,11 +266,12 @@ def delta_readings_differ(delta: Fraction, slack: Fraction) -> bool:
     symbols=("audit.exact.printed_tables.discrepancies.delta_readings", "reference.budgets.SplitBudget"),
     verdict="ambiguous",
     null=Control(
-        "at delta = 1e-300 the readings' sigmas agree within a hundredth",
+        "delta = 1e-300, where the sigmas of both readings agree within a hundredth",
         lambda: delta_readings_differ(Fraction("1e-300"), Fraction(1, 100)),
     ),
     broken=Control(
-        "at delta = 1e-3 they differ by more", lambda: delta_readings_differ(Fraction("1e-3"), Fraction(1, 100))
+        "delta = 1e-3, where they differ by more",
+        lambda: delta_readings_differ(Fraction("1e-3"), Fraction(1, 100)),
     ),
     why=(
         "Theorem 5's total is nearly twice each part. If 10^-3 is the total and not a part, sigma is a few parts "
@@ -285,9 +299,9 @@ def split_of_delta() -> Finding:
     readings=("each sentence at its word",),
     symbols=("audit.exact.printed_tables.discrepancies",),
     verdict="ambiguous",
-    null=Control("PDFC's rows, which depend on epsilon", lambda: discrepancies.constant_rows("pdfc")),
+    null=Control("PDFC's rows, which change with epsilon", lambda: discrepancies.constant_rows("pdfc")),
     broken=Control(
-        "LR's rows, although every algorithm is said to change with epsilon",
+        "LR's rows, which do not, although every algorithm is said to",
         lambda: discrepancies.constant_rows("lr"),
     ),
     why="Each pair of places contradicts itself; the evidence has their lines in the source.",
@@ -359,9 +373,12 @@ MISPRINTS = (
     readings=("as printed", "as they must have been meant"),
     symbols=("audit.exact.proof_steps",),
     verdict="ambiguous",
-    null=Control("sigma_s with delta = delta_s", lambda: sigma_differs(Fraction("1e-3"), Fraction("1e-3"))),
+    null=Control(
+        "sigma_s with delta_s for the misprinted delta, as must have been meant",
+        lambda: sigma_differs(Fraction("1e-3"), Fraction("1e-3")),
+    ),
     broken=Control(
-        "sigma_s with delta = 1.999e-3, the total of two parts of 1e-3",
+        "sigma_s with the total of two parts of 1e-3, 1.999e-3, for the misprinted delta",
         lambda: sigma_differs(Fraction("1.999e-3"), Fraction("1e-3")),
     ),
     why="No verdict of another row rests on a misprint: each row decides what must have been meant.",

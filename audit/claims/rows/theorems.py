@@ -78,8 +78,13 @@ def laplace_loss_exceeds(weight: Fraction) -> bool:
     readings=("any query, any dimension; the adjacency of the sensitivity",),
     symbols=("reference.noise.laplace_scale", "reference.accounting.published_functional"),
     verdict="proved",
-    null=Control("the bound |D|/b on the log ratio of two Laplace densities", lambda: laplace_loss_exceeds(ONE)),
-    broken=Control("the bound 0.999 |D|/b, too small", lambda: laplace_loss_exceeds(Fraction(999, 1000))),
+    null=Control(
+        "the bound |D|/b on the log ratio of two Laplace densities, which no output exceeds",
+        lambda: laplace_loss_exceeds(ONE),
+    ),
+    broken=Control(
+        "the bound 0.999 |D|/b, which some outputs exceed", lambda: laplace_loss_exceeds(Fraction(999, 1000))
+    ),
     why=(
         "Each coordinate's log ratio is at most |D_i|/b, so their sum is at most Delta_1/b = epsilon. Outputs "
         "beyond both centres attain it."
@@ -211,8 +216,14 @@ def shifted_mean_refuted(dimension: int, fairness: str) -> bool:
         "reference.sensitivity.exact_l1",
     ),
     verdict="refuted",
-    null=Control("no mean from the data, d = 2", lambda: shifted_mean_refuted(2, "none")),
-    broken=Control("the fairness term as mean, d = 2", lambda: shifted_mean_refuted(2, "absolute")),
+    null=Control(
+        "PFLR* at d = 2 without a fairness term, so that the data give the noise no mean",
+        lambda: shifted_mean_refuted(2, "none"),
+    ),
+    broken=Control(
+        "PFLR* at d = 2 with the fairness term as the mean of its noise",
+        lambda: shifted_mean_refuted(2, "absolute"),
+    ),
     paper_step="the paper gives PFLR* one epsilon and no proof",
     why="A mean that depends on the data is part of the release: its change counts, and Delta_1 leaves it out.",
     repaired=(
@@ -321,8 +332,14 @@ def least_delta_1(dimension: int) -> Fraction:
     symbols=PDFC_SYMBOLS,
     verdict="proved",
     proof="wrong",
-    null=Control("the smallest Delta_1 for all budgets, d = 5", lambda: t3_fails(FIVE_BOX, str(least_delta_1(5)))),
-    broken=Control("0.999 times it", lambda: t3_fails(FIVE_BOX, str(least_delta_1(5) * Fraction(999, 1000)))),
+    null=Control(
+        "Theorem 3's formula at d = 5 with the smallest Delta_1 that serves all budgets",
+        lambda: t3_fails(FIVE_BOX, str(least_delta_1(5))),
+    ),
+    broken=Control(
+        "the same formula with 0.999 times that Delta_1",
+        lambda: t3_fails(FIVE_BOX, str(least_delta_1(5) * Fraction(999, 1000))),
+    ),
     paper_step=(
         "the last equality but one of the proof, (2/Delta_1) sum over Phi_s of max |lambda| = 1/d; and the line "
         "before the maxima, which puts the last tuple's terms in place of the sums"
@@ -380,8 +397,13 @@ def theorem_3() -> Finding:
     readings=("fairness absolute", "unit_ball and unit_box", "replace_one, N to infinity", COEFFICIENTS),
     symbols=PDFC_SYMBOLS,
     verdict="refuted",
-    null=Control("epsilon_s = epsilon_n", lambda: refutes("pdfc", 5, ("1", "1"), sensitivity="exact")),
-    broken=Control("epsilon_s = 10 epsilon_n", lambda: refutes("pdfc", 5, ("10", "1"), sensitivity="exact")),
+    null=Control(
+        "the formula at equal budgets, epsilon_s = epsilon_n",
+        lambda: refutes("pdfc", 5, ("1", "1"), sensitivity="exact"),
+    ),
+    broken=Control(
+        "the formula at epsilon_s = 10 epsilon_n", lambda: refutes("pdfc", 5, ("10", "1"), sensitivity="exact")
+    ),
     paper_step="'where Delta_1 can be found in Lemma 2': Algorithm 1 takes Delta_1 as an input",
     why=(
         "The coefficients with w_s hold more than the d-th part of the largest change. Only the slack of the "
@@ -420,8 +442,13 @@ def theorem_3_exact() -> Finding:
         "reference.accounting.exact_privacy",
     ),
     verdict="proved",
-    null=Control("the repaired epsilon", lambda: data_sets_exceed_repaired("pdfc", ONE)),
-    broken=Control("0.99 times it", lambda: data_sets_exceed_repaired("pdfc", Fraction(99, 100))),
+    null=Control(
+        "the repaired epsilon, which no data sets exceed", lambda: data_sets_exceed_repaired("pdfc", ONE)
+    ),
+    broken=Control(
+        "0.99 times the repaired epsilon, which data sets exceed",
+        lambda: data_sets_exceed_repaired("pdfc", Fraction(99, 100)),
+    ),
     why="The log ratio is at most sum |D_i|/b_i, and beyond all centres it is equal to that (T1).",
     advice="Read it from privacy.exact of a release, or from python -m audit privacy pdfc.",
     rerun=("python -m audit privacy pdfc --epsilon-s 10 --epsilon-n 0.1 --format json",),
@@ -510,8 +537,8 @@ def worst_delta(factor: Fraction) -> Fraction:
     ),
     verdict="proved",
     proof="wrong",
-    null=Control("the printed sigma", lambda: worst_delta(ONE) > 1),
-    broken=Control("half of it", lambda: worst_delta(Fraction(1, 2)) > 1),
+    null=Control("Algorithm 2 with the printed sigma", lambda: worst_delta(ONE) > 1),
+    broken=Control("Algorithm 2 with half the printed sigma", lambda: worst_delta(Fraction(1, 2)) > 1),
     paper_step="'When |V_1| <= (2 sigma^2 epsilon - 1)/2, the privacy loss is bounded by epsilon'",
     why=(
         "The proof's step needs Delta_2 <= 1, and both lemmas print more. The theorem holds because the exact "
@@ -587,8 +614,8 @@ RERUN_T5 = (
     symbols=ADFC_SYMBOLS,
     verdict="refuted",
     proof="wrong",
-    null=Control("epsilon_s = epsilon_n, d = 13", lambda: refutes("adfc", 13, ("1", "1"))),
-    broken=Control("epsilon_s = 100 epsilon_n, d = 13", lambda: refutes("adfc", 13, ("10", "0.1"))),
+    null=Control("ADFC at equal budgets, epsilon_s = epsilon_n, d = 13", lambda: refutes("adfc", 13, ("1", "1"))),
+    broken=Control("ADFC at epsilon_s = 100 epsilon_n, d = 13", lambda: refutes("adfc", 13, ("10", "0.1"))),
     paper_step="'Since |B'|_2 <= Delta_2'/d' for the change B' on Phi_s",
     why=(
         "One record can put all of its change on the coefficients of w_s: up to 1 + 2 nu on the unit ball, nu = "
@@ -662,8 +689,11 @@ def theorem_5() -> Finding:
     paper_step="'add noise with large scale to the ... monomials involving w_s'; then as in T5",
     symbols=ADFC_SYMBOLS,
     verdict="refuted",
-    null=Control("d = 3 on the ball", lambda: fails_below_one(3, "unit_ball")),
-    broken=Control("d = 2 on the ball", lambda: fails_below_one(2, "unit_ball")),
+    null=Control(
+        "the unit ball at d = 3, where the formula holds for every epsilon_s <= epsilon_n",
+        lambda: fails_below_one(3, "unit_ball"),
+    ),
+    broken=Control("the unit ball at d = 2, where it fails for some", lambda: fails_below_one(2, "unit_ball")),
     why=(
         "With epsilon_s far below epsilon_n the change on Phi_n counts alone. It exceeds its share Delta_2' (d -"
         " 1)/d on the unit ball for d = 2, where it is up to 3 against 2.136, and on the box for d from 2 to 12."
@@ -722,8 +752,11 @@ def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjace
         "reference.noise.profile.delta_of_shift",
     ),
     verdict="enclosed",
-    null=Control("the repaired mu^2", lambda: data_sets_exceed_repaired("adfc", ONE)),
-    broken=Control("0.99 times it", lambda: data_sets_exceed_repaired("adfc", Fraction(99, 100))),
+    null=Control("the repaired mu^2, which no data sets exceed", lambda: data_sets_exceed_repaired("adfc", ONE)),
+    broken=Control(
+        "0.99 times the repaired mu^2, which data sets exceed",
+        lambda: data_sets_exceed_repaired("adfc", Fraction(99, 100)),
+    ),
     why=(
         "In units of sigma the two outputs are unit Gaussians at distance mu, and the profile grows with mu; "
         "proofs/theorem_5.md and Coq prove it. The verdict is `enclosed` because the program compares in ball "

@@ -67,15 +67,15 @@ def catalogue(scored: dict[str, Any]) -> str:
         + figure(
             "detection",
             "What is broken, and what is flagged",
-            "A row is a mechanism, with a cell for each audit of it, filled for each that flags it. Filled is "
-            "right on the left and wrong on the right.",
+            "Each row is a mechanism, each cell an audit of it, filled if the audit flags it. Cells should be "
+            "filled on the left and empty on the right.",
         )
         + figure(
             "bounds",
             "The auditor's bound beside the true loss and the ceiling",
             "Square: median bound. Diamond: true loss, where it is finite. Vertical stroke: the ceiling. "
             "Circle: the claim. A bound to the right of the diamond is wrong. Where only an upper bound "
-            "of the loss is known, the diamond is there.",
+            "of the loss is known, the diamond marks it.",
         )
         + folded("Every entry", table(head, rows, "The catalogue, scored", classes="numeric catalogue"))
         + folded("The score in words", f"<ul>{summary}</ul>")

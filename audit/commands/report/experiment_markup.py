@@ -175,7 +175,7 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
     )
     caption = (
         f"{beside}Means of {row['points'][0]['results'][0]['runs']} runs with one deviation; unit ball, ordinal "
-        "codes. The dotted line is what a classifier reaches that always predicts the majority class."
+        "codes. The dotted line is the accuracy of always predicting the majority class."
     )
     title = row["title"].replace("accuracy, epsilon", "accuracy against epsilon")
     title = prose(title.replace("accuracy, delta", "accuracy against delta"))

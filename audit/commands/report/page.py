@@ -70,7 +70,7 @@ def _asset(name: str) -> str:
 
 LEDGER = (
     "<p>Each claim has a check that a program runs. The verdict is on the statement as printed, over its whole "
-    "range; whether the paper's <em>proof</em> is right is a question of its own. Open a claim for the "
+    "range; whether the paper's <em>proof</em> is right is a separate question. Open a claim for the "
     "evidence.</p>"
 )
 

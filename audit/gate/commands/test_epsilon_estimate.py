@@ -115,7 +115,7 @@ def test_too_few_draws_to_refute_are_undecided(capsys):
 
 def test_more_draws_than_can_be_counted_are_not_recommended(capsys):
     assert main(["laplace", "--epsilon", "30", "--draws", "1000", "--seed", "1"]) == 3
-    assert "not even as many as can be counted would" in capsys.readouterr().out
+    assert "no number of draws that can be counted would decide" in capsys.readouterr().out
 
 
 def test_more_draws_are_not_recommended_where_they_would_not_help(capsys, monkeypatch, tmp_path):
@@ -335,6 +335,34 @@ def test_the_event_at_the_bits_is_named_only_where_it_is_another(capsys):
     rare = ["--significance", "0.001"]
     assert main(["laplace", *words, *rare, "--events", "coordinates", "--object", "implementation"]) == 0
     assert "at the bits: epsilon at least" not in capsys.readouterr().out
+
+
+SIGNED = """
+import numpy as np
+
+class Signed:
+    adjacency = "replace_one"
+
+    def inputs(self):
+        return [0.0], [1.0]
+
+    def sample(self, data, count, rng):
+        found = np.round(rng.laplace(size=(count, 1)) + data[0])
+        found[found == 0] = -0.0 if data[0] else 0.0
+        return found
+"""
+
+
+def test_the_sign_of_a_zero_is_not_called_noise_in_floating_point(capsys, monkeypatch, tmp_path):
+    (tmp_path / "signed_zero.py").write_text(SIGNED)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["signed_zero:Signed", "--epsilon", "1", "--draws", "20000", "--seed", "1"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "at the bits, refuted by more than rounding: epsilon at least" in said
+    assert "negative_zero of output[0]" in said
+    assert "Noise in plain floating point is" not in said
+    assert main([*words, "--object", "implementation"]) == 1
 
 
 def leak_result(probability: float, seed: int) -> EstimateResult:

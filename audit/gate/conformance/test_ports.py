@@ -73,7 +73,8 @@ def words(port: Port, text: str, folder: Path) -> list[str]:
     source.write_text(text, encoding="utf-8")
     if port.needs == "cc":
         built = folder / "port"
-        subprocess.run(["cc", "-std=c11", "-O1", "-Werror", "-Wall", "-o", built, source, "-lm"], check=True)
+        flags = ["-std=c11", "-O1", "-Werror", "-Wall", "-I", str(PORTS)]
+        subprocess.run(["cc", *flags, "-o", built, source, "-lm"], check=True)
         return [str(built)]
     return [port.needs, *(["--vanilla"] if port.needs == "Rscript" else []), str(source)]
 
@@ -109,15 +110,17 @@ def test_port_with_a_planted_bug_is_told_which(language, tmp_path):
 
 def test_bug_that_no_variant_has_is_not_named_for_certain(tmp_path):
     port = PROGRAMS["C"]
-    text = (PORTS / port.file).read_text(encoding="utf-8")
+    header = (PORTS / "exchange.h").read_text(encoding="utf-8")
     rational = "*e == '/' ? p / strtod(e + 1, NULL) : p"
-    assert text.count(rational) == 1
+    assert header.count(rational) == 1
+    # the compiler looks beside the source first
+    (tmp_path / "exchange.h").write_text(header.replace(rational, "p"), encoding="utf-8")
     report = report_of(
-        words(port, text.replace(rational, "p"), tmp_path),
+        words(port, (PORTS / port.file).read_text(encoding="utf-8"), tmp_path),
         chosen(("Scale", "FairnessMetric")),
         "flat",
         timeout=120,
     )
     assert not any(one.is_certain for one in report.diagnoses)
     assert report.unexplained > len(report.outcomes) / 2
-    assert any("there is another one" in line for line in report.lines())
+    assert any("there is another bug" in line for line in report.lines())

@@ -11,7 +11,7 @@ import pytest
 from audit.conformance.distribution import FEWEST
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line, flat
 from audit.conformance.outcome import Outcome, outcomes
-from audit.conformance.program import PATIENCE, run_program
+from audit.conformance.program import HANGS, PATIENCE, run_program
 from audit.conformance.report import Report
 from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, report_of
@@ -205,6 +205,21 @@ def test_program_that_never_answers_is_given_up(monkeypatch):
     assert {one.status for one in found} == {"crash", "not run"}
     # nothing is known of what it would have answered
     assert Report.of("dead", found).verdict == "undecided"
+
+
+def test_program_that_hangs_always_is_given_up_sooner():
+    work = perturbations(16)
+    found = outcomes(work, run_program(python_program("time.sleep(600)"), work, timeout=0.5))
+    assert [one.status for one in found] == ["hang"] * HANGS + ["not run"] * (16 - HANGS)
+    # where one case hangs, and takes the buffered answers of the others with it, shorter runs find it
+    number = work[HANGS + 1][1].tc_id
+    code = (
+        "kept = []\nfor c in cases():\n"
+        f"    if c['tcId'] == {number}: time.sleep(600)\n    kept.append(c)\n"
+        "for c in kept: say(tcId=c['tcId'], noisy=noisy(c))"
+    )
+    found = outcomes(work, run_program(python_program(code), work, timeout=4))
+    assert [one.case.tc_id for one in found if one.status != "passed"] == [number]
 
 
 def test_program_that_fails_without_any_case_is_bad_input():

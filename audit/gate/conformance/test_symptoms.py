@@ -39,6 +39,35 @@ def with_flag(work: Work, flag: str) -> list[Outcome]:
     return outcomes(work, replies)
 
 
+# --- answers without content ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answerer", "said"),
+    [
+        (lambda *_: {"error": "unknown"}, "inputs are refused"),
+        (lambda *_: {"scale": math.nan, "noisy": None, "w": "NaN"}, "lack their numbers"),
+        (lambda kind, given: {name.upper(): v for name, v in answered(kind, given).items()}, "lack their numbers"),
+    ],
+)
+def test_answers_without_content_are_named_and_no_bug_is(answerer, said):
+    found = report(PRINTED, answerer)
+    (shown,) = found.symptoms
+    assert said in shown.description
+    assert (found.diagnoses, found.unexplained, found.verdict) == ([], 0, "refuted")
+
+
+def test_few_answers_without_content_hide_no_bug():
+    """Of a program that refuses a third of its cases, and has a bug in the others."""
+
+    def answerer(kind: str, given: Answer) -> Answer:
+        return {"error": "no"} if len(str(given)) % 3 == 0 else mutated("RootOfTwoForgotten", kind, given)
+
+    found = report(PRINTED, answerer)
+    assert found.symptoms == []
+    assert "RootOfTwoForgotten" in {one.flag for one in found.diagnoses}
+
+
 # --- digits --------------------------------------------------------------------------------------------------
 
 PRINTED = [one for one in chosen(["Perturbation", "Scale", "Minimiser"]) if one[1].tc_id % 3 == 0]

@@ -83,7 +83,7 @@ def test_ring_of_noise_refutes_nothing_and_is_named(capsys, monkeypatch):
     monkeypatch.setattr("audit.evidence.copies.PATIENCE", 300.0)
     assert main([f"{HERE}:Ring", "--epsilon", "0.7", "--draws", "40000", "--seed", "1"]) == 2
     error = capsys.readouterr().err
-    assert "taken from a pool that is kept" in error
+    assert "comes from a pool that is kept" in error
     assert error.count("\n") == 1
 
 

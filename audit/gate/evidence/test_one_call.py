@@ -87,6 +87,113 @@ def test_undecided_is_no_success_unless_that_is_allowed():
     assert UNCHECKED in found.notes
 
 
+def typed(data, rng):
+    """Give one input away by the type alone: the value is a right one."""
+    count = int(data[0]) + round(rng.laplace())
+    return count if data[0] else float(count)
+
+
+def clipped(data, rng):
+    """Return a whole number or a float, as the value itself says."""
+    return max(0, data[0] + rng.laplace())
+
+
+def test_type_of_an_output_is_compared():
+    how = {"epsilon": 1, "draws": 2_000, "adjacency": "replace_one", "allow_undecided": True}
+    with pytest.raises(SubjectError, match="tells the inputs apart: float on left, int on right"):
+        assert_private(typed, [0.0], [1.0], **how)
+    found = assert_private(clipped, [0.0], [1.0], **how)
+    assert found.notes == ("outputs have several types (float, int): only their values were compared",)
+    assert assert_private(noisy_sum, [0.0], [1.0], **how).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        ([2**60, 2**60 + 1], "64-bit float"),
+        (np.array([2**60, 2**60 + 1], dtype=np.uint64), "64-bit float"),
+        ([np.ma.array([1.0], mask=[mark]) for mark in (False, True)], "mask would get lost"),
+        ([np.longdouble(1), np.longdouble(1) + np.longdouble(2) ** -60], "bits would be lost"),
+    ],
+)
+def test_output_that_loses_what_tells_inputs_apart_is_refused(outputs, said):
+    with pytest.raises(SubjectError, match=said):
+        assert_private(lambda data, _: outputs[data[0]], [0], [1], epsilon=1, draws=2_000)
+    # the same outputs as arrays
+    with pytest.raises(SubjectError, match=said):
+        epsilon_lower_bound(
+            *(np.ma.stack([one] * 600) if "mask" in said else np.array([one] * 600) for one in outputs)
+        )
+
+
+def test_output_that_is_no_number_is_named_in_short():
+    with pytest.raises(SubjectError, match=r"not 1000.* \(401 characters\)") as refused:
+        assert_private(lambda *_: 10**400, [0], [1], epsilon=1)
+    assert len(str(refused.value)) < 400
+
+
+class Codes:
+    """Right randomised response, but for some codes among very many, alike on both inputs."""
+
+    def sample(self, data, count, rng):
+        kept = rng.random((count, 1)) < math.e / (1 + math.e)
+        answers = np.where(kept, data[0], 1 - data[0])
+        return np.where(rng.random((count, 1)) < 0.02, rng.integers(2, 5_002, (count, 1)), answers)
+
+
+def test_undecided_says_why():
+    with pytest.raises(
+        AssertionError, match=r"undecided.*\n  0\.\d+ of the outputs have values too rare to be learned"
+    ):
+        assert_private(Codes(), [0], [1], epsilon=1, adjacency="replace_one")
+    with pytest.raises(AssertionError, match=r"undecided.*\n  .* no loss of any size: it always occurs\n"):
+        assert_private(lambda *_: 0.0, [0], [1], epsilon=1, draws=2_000)
+    with pytest.raises(AssertionError, match=r"undecided.*\n  .* or more: more draws are needed\n"):
+        assert_private(ManyAtOnce(), [0.0], [0.0], epsilon=0.05, draws=2_000)
+
+
+KEPT: dict[float, float] = {}
+
+
+def sticky(data, _):
+    """Return a private release that is repeated whenever somebody asks again."""
+    if data[0] not in KEPT:
+        KEPT[data[0]] = data[0] + float(np.random.default_rng().laplace())
+    return KEPT[data[0]]
+
+
+def test_noise_kept_before_the_audit_is_not_said_to_be_none():
+    how = {"epsilon": 1, "adjacency": "replace_one", "draws": 2_000}
+    KEPT.clear()
+    with pytest.raises(SubjectError, match="drawn once and kept"):
+        assert_private(sticky, [0.0], [1.0], **how)
+    # now every copy of this process has it, too
+    assert len(KEPT) == 2
+    with pytest.raises(AssertionError, match="unless its noise was drawn and kept before this audit"):
+        assert_private(sticky, [0.0], [1.0], **how)
+
+
+def signed_zero(data, rng):
+    """Return a right rounded count, whose zeros have the sign of one input."""
+    found = float(np.round(rng.laplace() + data[0]))
+    return found or (-0.0 if data[0] else 0.0)
+
+
+def test_sign_of_a_zero_is_no_rounding_of_noise():
+    how = {"epsilon": 1, "adjacency": "replace_one", "draws": 20_000}
+    (note,) = assert_private(signed_zero, [0.0], [1.0], **how).notes
+    assert note.startswith("at the bits, refuted by more than rounding: epsilon is at least ")
+    assert "negative_zero of output[0]" in note
+    # plain floating-point noise is refuted at the bits, too, which tells nothing new
+    found = assert_private(noisy_sum, [0.0], [1.0], **how)
+    assert found.estimate.verdict(1.0, implementation=True) == "refuted"
+    assert found.notes == ()
+
+
+def test_whole_numbers_that_floats_hold_are_audited():
+    assert epsilon_lower_bound(np.full(600, 2**60), np.full(600, 2**60 + 2**20)) > 3
+
+
 LONG = [0.0] * 2_000
 
 

@@ -182,7 +182,7 @@ def test_certificate_says_whether_its_seed_repeats_the_draws(capsys, name, seede
     result = json.loads(capsys.readouterr().out)
     assert result["certificate"]["request"]["seed"] == 5
     assert result["certificate"]["seeded"] is seeded
-    assert any("entropy of its own" in note for note in result["notes"]) is not seeded
+    assert any("its own entropy" in note for note in result["notes"]) is not seeded
     assert result["witness"]["inputs"]["left"] == [[[0.0], [0.5]]]
 
 

@@ -44,7 +44,7 @@ class Exported:
     scale_s, scale_n : Fraction
         Exactly the floats in the file.
     x_s : int or None
-        Coordinate with a budget of its own.
+        Coordinate with its own budget.
     steps : int or None
         Of the grid per unit, if the noise is discrete.
     seeded : bool

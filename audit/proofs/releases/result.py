@@ -155,7 +155,7 @@ class ReleaseCertificate(Document, frozen=True, kw_only=True, tag_field="schema"
         Whether a theorem of the paper states epsilon and delta; else the budget gives them.
     dimension : int
     x_s : int or None
-        Index of the coordinate with a budget of its own.
+        Index of the coordinate with its own budget.
     readings : CertifiedReadings
     seeded : bool
     theorem : str or None

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from audit.auditor.draws import EVERY_WHOLE
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
+from reference.common.printable import quoted
 
-OWN_ENTROPY = "the subject draws from entropy of its own: a rerun repeats the audit, not its draws"
+OWN_ENTROPY = "the subject draws from its own entropy: a rerun repeats the audit, not its draws"
 """The note of a subject that does not use the given generator."""
 
 
@@ -36,11 +38,57 @@ def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
     return np.array(rows)
 
 
-def _row(output: Any) -> FloatArray:
-    values = np.asarray(output)
+def type_of(output: Any) -> str:
+    """Return the type of an output in words: what a reader sees of it besides its value."""
+    if isinstance(output, np.ndarray):
+        return f"{type(output).__name__} of {output.dtype}"
+    if isinstance(output, np.generic):
+        # numpy's numbers of 64 bits are printed as Python's
+        return _AS_PYTHON.get(output.dtype.str[1:], str(output.dtype))
+    return type(output).__name__
+
+
+_AS_PYTHON = {"f8": "float", "i8": "int", "b1": "bool"}
+
+
+def as_floats(what: str, given: Any) -> FloatArray:
+    """Return numbers as 64-bit floats of the same shape, if they lose nothing on the way that could hide a leak.
+
+    Parameters
+    ----------
+    what : str
+        What they are, in words.
+    given : object
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+        For what is not made of real numbers, masked arrays, longer floats, and whole numbers that lose digits.
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise SubjectError(
+            f"{what} must be a plain array: the mask would get lost, and the hidden numbers be counted"
+        )
+    values = np.asarray(given)
     if values.dtype.kind not in "fiub":
-        raise SubjectError(f"an output must be made of real numbers, not {output!r}; declare the outcomes")
-    return np.ravel(values).astype(np.float64)
+        raise SubjectError(
+            f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given)}; "
+            "number the outcomes, or declare the outcomes to an adapter"
+        )
+    if values.dtype.kind == "f" and values.dtype.itemsize > np.dtype(np.float64).itemsize:
+        raise SubjectError(
+            f"{what} must be made of floats of at most 64 bits, not {values.dtype}: bits would be lost"
+        )
+    if values.dtype.kind in "iu":
+        beyond = values[(values > EVERY_WHOLE) | (values < -EVERY_WHOLE)]
+        lost = next((whole for whole in beyond.tolist() if int(float(whole)) != whole), None)
+        if lost is not None:
+            raise SubjectError(f"{what} holds {lost}, which no 64-bit float does: take a constant off first")
+    return values.astype(np.float64)
+
+
+def _row(output: Any) -> FloatArray:
+    return np.ravel(as_floats("an output", output))
 
 
 def _place(output: Any, outcomes: Sequence[Any]) -> int:

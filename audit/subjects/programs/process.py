@@ -162,7 +162,7 @@ class Process:
                     if end is not None:
                         return end
                 elif not ready and self._status() is not None:
-                    # ended, while a child of its own holds the pipe open
+                    # ended, while its own child holds the pipe open
                     raise EOFError
 
     def finish(self) -> None:

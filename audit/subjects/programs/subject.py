@@ -122,7 +122,7 @@ class ProgramDescription(Document, frozen=True, kw_only=True, tag_field="kind", 
     inputs_file : str or None
         Where the inputs were read; None where the program gave them.
     randomness : str or None
-        Whether it uses the auditor's seeds, in words; found out anew whenever the program is started.
+        Whether it uses the auditor's seeds, in words; checked whenever the program is started.
 
     Raises
     ------

@@ -207,7 +207,7 @@ def _parameters(a: NoiseCall, b: NoiseCall) -> Iterator[RecorderFinding]:
             yield RecorderFinding(kind, a.line, f"the parameter {name} of {a.name} depends on data")
     if len(a.opened) != len(b.opened):
         yield RecorderFinding(
-            "calls", a.line, f"noisy numbers are used {len(a.opened)} times, else {len(b.opened)} times"
+            "calls", a.line, f"noisy numbers are used {len(a.opened)} times, on the neighbour {len(b.opened)}"
         )
         return
     for (x, _), (y, _) in zip(a.opened, b.opened, strict=True):
@@ -293,7 +293,9 @@ def _distances(moves: list[Moved], claim: NoiseClaim) -> Iterator[RecorderFindin
         length = float(np.sqrt((distances**2).sum()) if l2 else distances.sum())
         line = max(group, key=lambda move: float(np.abs(move.distance).sum())).call.line
         if length > most * (1 + ROUNDING):
-            yield RecorderFinding("sensitivity", line, f"data move by {length:.6g}, declared is {most:.6g}")
+            yield RecorderFinding(
+                "sensitivity", line, f"data move by {length:.6g}, more than the declared {most:.6g}"
+            )
         least = min(float(move.scale.min(initial=np.inf)) for move in group)
         needed = most / least if least > 0 else np.inf
         laplace, gaussian = (laplace, gaussian + needed**2) if l2 else (laplace + needed, gaussian)

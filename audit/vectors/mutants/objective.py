@@ -85,6 +85,19 @@ class LabelSignWrong(Broken):
         return _linear(super().coefficients(table, readings), 2 * table.y @ table.x)
 
 
+class LabelsMinusOneAndOne(Broken):
+    """Labels are -1 and 1 in a formula for 0 and 1: the linear coefficient is (1/2 - (2y - 1)) x.
+
+    Records with label 0 count three times, and changing one moves more than the sensitivity.
+    """
+
+    bug_type = "BASIC"
+    claims = ("O1",)
+
+    def coefficients(self, table: EncodedTable, readings: Readings) -> Coefficients:
+        return _linear(super().coefficients(table, readings), (1 - table.y) @ table.x)
+
+
 class TaylorLinearForgotten(Broken):
     """The linear term f'(0) = 1/2 of the loss is left out.
 

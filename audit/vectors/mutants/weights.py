@@ -40,11 +40,11 @@ def _on_eigenvectors(noisy: NoisyCoefficients, eigenvalues: FloatArray, kept: Fl
     return w
 
 
-def _shifted(noisy: NoisyCoefficients, readings: Readings, shift: float | None = None) -> FloatArray:
+def _shifted(noisy: NoisyCoefficients, readings: Readings) -> FloatArray:
     """Return the repaired eigenvalues."""
-    own = 4 * noisy.noise.largest_standard_deviation if shift is None else shift
+    shift = 4 * noisy.noise.largest_standard_deviation
     found: FloatArray = np.linalg.eigvalsh(_parts(noisy)[1]).astype(np.float64)
-    return found + (own if readings.repair == "shift_and_trim" else 0.0)
+    return found + (shift if readings.repair == "shift_and_trim" else 0.0)
 
 
 def _repairs(noisy: NoisyCoefficients, readings: Readings) -> bool:
