@@ -325,7 +325,7 @@ class _Outputs:
         return sides
 
     def binary(self, score: Score) -> list[FloatArray]:
-        """Return of a score of 0 or 1, or -infinity, on both inputs how many are at least 1, and at most 0."""
+        """Return of a score of 0 or 1 on both inputs how many are 1, and how many 0."""
         if self.finite and isinstance(score, IntervalScore):
             ones = [score.count(column) for column in self._columns(score.coordinate)]
         else:

@@ -25,7 +25,7 @@ from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.events.values import mostly_repeated, share_of_new
+from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_of_new
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -139,7 +139,8 @@ class Selection:
     rows : int
         Choosing draws per input that were used.
     unseen : float
-        Share of the choosing draws whose value the learning draws lacked, where nearly all others repeat.
+        Share of the choosing draws with a value that the learning draws lacked and one input may have alone, where
+        nearly all others repeat.
     """
 
     ideal: tuple[ToCertify, ...]
@@ -223,7 +224,8 @@ def select_from(
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
         known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
-        unseen, new = _unseen(known, later), _new_combinations(known, later)
+        unseen, rare = _unseen(known, later)
+        new = (*rare, *_new_combinations(known, later))
     notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
     return Selection(of_ideal, of_implementation, levels, cuts, notes, len(choosing[0]), unseen)
 
@@ -354,19 +356,32 @@ def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
 
 
-def _unseen(learning: Pair, choosing: Pair) -> float:
-    """Return the share of outputs with an unlearned value of a coordinate, though nearly all repeat.
+def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
+    """Return the share of outputs with an unlearned value that one input may have alone, and notes.
 
-    Continuous outputs do not repeat, and many whole numbers seldom do: there, events cover ranges of values.
+    Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
+    there, events cover ranges of values.  A note tells of unlearned values that both inputs are found to share.
     """
-    largest = 0.0
+    may_be_alone, shared = 0.0, 0.0
     for k in range(learning[0].shape[1]):
         known = np.sort(np.concatenate([side[:, k] for side in learning]))
         # NaN come last, and are alike
-        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
-            column = np.concatenate([side[:, k] for side in choosing])
-            largest = max(largest, float((~np.isin(column, known) & ~np.isnan(column)).mean()))
-    return largest if largest >= MANY_UNSEEN else 0.0
+        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) <= MOSTLY * len(known):
+            continue
+        column = np.concatenate([side[:, k] for side in choosing])
+        unlearned = float((~np.isin(column, known) & ~np.isnan(column)).mean())
+        if unlearned < MANY_UNSEEN:
+            continue
+        sides = [np.concatenate(parts)[:, k] for parts in zip(learning, choosing, strict=True)]
+        alone = unlearned * largest_share_alone(*sides)
+        if alone >= MANY_UNSEEN:
+            may_be_alone = max(may_be_alone, alone)
+        else:
+            shared = max(shared, unlearned)
+    if not shared:
+        return may_be_alone, ()
+    note = f"{shared:.2g} of the outputs have values too rare to be learned: both inputs have those that repeat"
+    return may_be_alone, (note,)
 
 
 def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:

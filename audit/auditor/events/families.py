@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
-from audit.auditor.events.protocol import Score
+from audit.auditor.events.protocol import Score, filled
 from audit.auditor.events.quantiser import are_whole
 from audit.auditor.events.ranks import ranks_among, repeated, runs
 from audit.auditor.events.scores import (
@@ -97,7 +97,7 @@ class Taught:
     ----------
     width : int
     finite : tuple of ndarray
-        The outputs of finite coordinates, on left and right.
+        The outputs on left and right, as scores for finite outputs meet them.
     all_finite : bool
     """
 
@@ -108,8 +108,8 @@ class Taught:
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Taught:
         """Return the draws of two samples of shape (n, k)."""
-        finite = _finite(left), _finite(right)
-        return cls(left.shape[1], finite, len(finite[0]) == len(left) and len(finite[1]) == len(right))
+        finite = filled(left), filled(right)
+        return cls(left.shape[1], finite, finite[0] is left and finite[1] is right)
 
     def proposals(self, family: str, subject: object, inputs: tuple[object, object]) -> Iterator[Score]:
         """Yield the scores of one family."""
@@ -128,12 +128,6 @@ class Taught:
             yield from (CoordinateScore(k) for k in range(self.width))
         elif enough:
             yield from LEARNERS[family](*self.finite)
-
-
-def _finite(sample: FloatArray) -> FloatArray:
-    """Return the outputs of finite coordinates."""
-    rows = np.isfinite(sample).all(axis=1)
-    return sample if rows.all() else sample[rows]
 
 
 def _intervals(left: FloatArray, right: FloatArray) -> Iterator[Score]:

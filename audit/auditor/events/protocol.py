@@ -48,15 +48,18 @@ READERS: dict[str, Callable[[dict[str, Any]], Score]] = {}
 
 
 def score_all(score: Score, outputs: FloatArray) -> FloatArray:
-    """Return one score per output; -infinity where a score for finite outputs meets one that is not."""
+    """Return one score per output; a score for finite outputs meets 0 in place of each number that is not finite.
+
+    So a coordinate that never is finite hides no other one; :attr:`Score.sees_all` tells what became 0.
+    """
+    return score(outputs if score.sees_all else filled(outputs))
+
+
+def filled(outputs: FloatArray) -> FloatArray:
+    """Return the outputs with 0 in place of each number that is not finite."""
     # a finite sum has finite terms, and is much faster than checking each
     with np.errstate(invalid="ignore", over="ignore"):
-        if score.sees_all or math.isfinite(float(outputs.sum())):
-            return score(outputs)
-    finite = np.isfinite(outputs).all(axis=1)
-    if finite.all():
-        return score(outputs)
-    scores = np.full(len(outputs), -np.inf)
-    if finite.any():
-        scores[finite] = score(outputs[finite])
-    return scores
+        if math.isfinite(float(outputs.sum())):
+            return outputs
+    finite = np.isfinite(outputs)
+    return outputs if finite.all() else np.where(finite, outputs, 0.0)

@@ -23,6 +23,9 @@ LARGEST_SET, LOOKED_AT = 2**16, 2**12
 MODULI_ROWS, CLEAR_EXCESS, FEW_MODULI = 2**13, 8.0, 3
 """Rows of each sample that moduli are judged on, the excess that is clear, and how many moduli are returned."""
 
+FEW_REPEATED = 30
+"""Fewer rare values that are expected on both inputs say nothing about the others."""
+
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without pattern (2^64 over the golden ratio)."""
 
@@ -285,6 +288,24 @@ def mostly_repeated(*samples: FloatArray) -> bool:
 def share_of_new(known: FloatArray, rows: FloatArray) -> float:
     """Return the share of the rows that are not among the known ones."""
     return float((~np.isin(_keys(rows + 0.0), _keys(known + 0.0))).mean())
+
+
+def largest_share_alone(left: NumberArray, right: NumberArray) -> float:
+    """Return an upper limit for the share of rare values that only one of two inputs has; 1 if too few repeat.
+
+    A value that occurs two or three times in two samples of one size is in both with probability 1/2 or 3/4 if
+    both inputs have it alike, and never if one has it alone.  The limit is two standard errors up.
+    """
+    both = np.concatenate([left, right])
+    _, place, counts = np.unique(both, return_inverse=True, return_counts=True)
+    on_left = np.bincount(place[: len(left)], minlength=len(counts))
+    rare = (counts == 2) | (counts == 3)
+    expected = np.where(counts[rare] == 2, 0.5, 0.75)
+    if expected.sum() < FEW_REPEATED:
+        return 1.0
+    on_both = np.count_nonzero((on_left[rare] > 0) & (on_left[rare] < counts[rare]))
+    error = math.sqrt(float((expected * (1 - expected)).sum()))
+    return float(np.clip(1 - (on_both - 2 * error) / expected.sum(), 0.0, 1.0))
 
 
 def _keys(values: FloatArray) -> NumberArray:
