@@ -175,6 +175,51 @@ def test_other_values_hide_nothing(name):
     assert not found.hides(0.1)
 
 
+class Rounded(Laplace):
+    """Laplace noise to three digits: some values far out are too rare to be learned, on both inputs alike."""
+
+    own: ClassVar[bool] = False
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        values = np.round(super().sample(data, count, rng), 3)
+        # the broken control: beyond 4, the fourth digit tells the input
+        far = (np.abs(values) > 4.0) & self.own
+        return values + np.where(far, 2.0**-12 + data * 2.0**-13, 0.0)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_rare_values_that_both_inputs_share_leave_the_audit_decided(own, monkeypatch):
+    monkeypatch.setattr(Rounded, "own", own)
+    found = audit(Rounded(), 1_000_000, families=SOME)
+    said = any("too rare to be learned: both inputs have those that repeat" in note for note in found.notes)
+    assert (said, found.unseen > 0.0) == (not own, own)
+    assert own or found.verdict(1.0) == "not refuted"
+
+
+# --- Numbers that are not finite ------------------------------------------------------------------------------
+
+
+class BesideNothing(Laplace):
+    """Laplace noise beside a coordinate that never is a number."""
+
+    name: ClassVar[str] = "nan"
+    share: ClassVar[float] = 1.0
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        nothing = np.full((count, 1), np.nan if self.name == "nan" else np.inf)
+        return np.hstack([data + (super().sample(data, count, rng) - data) * self.share, nothing])
+
+
+@pytest.mark.parametrize("name", ["nan", "inf"])
+def test_coordinate_that_never_is_a_number_hides_no_other(name, monkeypatch):
+    monkeypatch.setattr(BesideNothing, "name", name)
+    right = audit(BesideNothing(), 20_000)
+    assert 0.8 < right.epsilon_lower_bound < 1.0
+    assert right.verdict(1.0) == "not refuted"
+    monkeypatch.setattr(BesideNothing, "share", 0.5)
+    assert audit(BesideNothing(), 20_000).verdict(1.0) == "refuted"
+
+
 # --- Released weights -----------------------------------------------------------------------------------------
 
 

@@ -133,12 +133,12 @@ def test_output_that_is_no_number_is_named_in_short():
 
 
 class Codes:
-    """Right randomised response, but for some codes among very many, alike on both inputs."""
+    """Right randomised response, but for some codes among so many that hardly one occurs twice."""
 
     def sample(self, data, count, rng):
         kept = rng.random((count, 1)) < math.e / (1 + math.e)
         answers = np.where(kept, data[0], 1 - data[0])
-        return np.where(rng.random((count, 1)) < 0.02, rng.integers(2, 5_002, (count, 1)), answers)
+        return np.where(rng.random((count, 1)) < 0.02, rng.integers(2, 10**8, (count, 1)), answers)
 
 
 def test_undecided_says_why():
