@@ -18,7 +18,7 @@ from audit.bounds import POWER, SMALLEST_SIGNIFICANCE, Counts, Method, better_me
 from reference.common.arrays import BoolArray, FloatArray, IntArray
 
 EVEN_THRESHOLDS = 500
-"""Thresholds tried per score, evenly over both samples; rarer events get thresholds of their own."""
+"""Thresholds tried per score, evenly over both samples; rarer events get their own thresholds."""
 
 LUCK = 0.1
 """Chance, roughly, that any of the scores judged together shows a log ratio that far above its true one.

@@ -243,7 +243,7 @@ class Terms:
         if self.method != "auto":
             check_method(self.method, self.delta)
         if self.outputs_per_call > 1 and (self.method != "auto" or self.until is not None or self.with_curve):
-            raise ValueError("outputs_per_call has a bound of its own: no method, no rule to stop and no curve")
+            raise ValueError("outputs_per_call has its own bound: no method, no rule to stop and no curve")
 
     @property
     def level(self) -> AnytimeBound:

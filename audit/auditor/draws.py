@@ -66,7 +66,7 @@ class Draws:
         Whether the first draws came from the generators that a whole process shares, and the subject does not say
         that its randomness is its own.
     outputs_per_call : int
-        With more than one, rows are calls of so many outputs, each with a generator of its own.  Those who learn
+        With more than one, rows are calls of so many outputs, each with its own generator.  Those who learn
         and choose get the first output of each call, those who certify get all, call after call.
     deadline : Deadline
         No chunks are requested after it.

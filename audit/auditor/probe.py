@@ -23,7 +23,7 @@ FEWEST_TOLD = 32
 """Fewer draws per call may well agree by chance, so nothing is concluded from them."""
 
 MOST_REUSED = 8
-"""Most outputs of one value to look at in short calls: other calls have a more frequent value, too."""
+"""Most outputs of one value to look at in short calls: other calls have a more frequent value too."""
 
 NEAR = 2
 """Calls this far apart count as near: three successive ones may share noise."""
@@ -43,7 +43,7 @@ def check_draws(
     Parameters
     ----------
     draw : callable
-        `draw(side, call)` returns outputs of shape (n, k) from a generator of its own, the same n for all.
+        `draw(side, call)` returns outputs of shape (n, k) from its own generator, the same n for all.
     inputs : sequence
         Left and right.
     within_calls : bool

@@ -59,7 +59,7 @@ A_FEW = 100
 """Outputs to look at before all others."""
 
 ONE_OUTPUT_EACH = (
-    "each input always gives the same output of its own: a release without noise, or noise that is drawn once "
+    "each input always gives one output: a release without noise, or noise that is drawn once "
     "and kept (sticky, memoised), which draws of one process cannot tell apart"
 )
 
@@ -166,7 +166,7 @@ def select(
     beat it: the draws saved can certify.  Rarer events, which need more draws to be judged, get them
     all.
 
-    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose, too.
+    The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose too.
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
     more = plan.choose - plan.first_look
@@ -194,7 +194,7 @@ def select_from(
 ) -> Selection:
     """Learn scores from some draws and choose the events on others; this many more may be made if needed.
 
-    With a curve, choose its events, too.
+    With a curve, choose its events too.
 
     Raises
     ------

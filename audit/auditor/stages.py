@@ -1,6 +1,6 @@
 """Audits that look as they go, or end by the clock: stages of growing size, each with its own event.
 
-The first stage chooses its event from a few hundred draws.  Each later one chooses anew, from draws made before
+The first stage chooses its event from a few hundred draws.  Each later one chooses again, from draws made before
 it, and certifies on draws made afterwards.  So a large loss shows within a thousand draws, whatever the
 limit, and a small one by a carefully chosen event.
 
@@ -92,7 +92,7 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
     rows = plan.selection + plan.certify
     if plan.screen or rows < FEWEST_FOR_SEVERAL:
         return [Stage(0, plan.selection, rows)]
-    # once there are as many draws as a selection takes, choosing anew gains nothing
+    # once there are as many draws as a selection takes, choosing again gains nothing
     last = min(rows // 2, most_kept(width))
     number = math.ceil(math.log(last / FIRST_ROWS) / math.log(GROWTH))
     between = [round(FIRST_ROWS * (last / FIRST_ROWS) ** (place / number)) for place in range(1, number + 1)]

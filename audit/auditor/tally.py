@@ -58,7 +58,7 @@ class EventTally:
     ----------
     selection : Selection
     with_curve : bool
-        Whether to count between the levels of the curve, too.
+        Whether to count between the levels of the curve too.
     outputs_per_call : int
         With more than one, rows are calls.
     start : AnytimeBound, optional
@@ -144,7 +144,7 @@ class EventTally:
 
     def _looked_at(self, place: int, start: AnytimeBound) -> AnytimeBound:
         """Return the anytime bound of an event after all waves; the first one's may be known already."""
-        # the same event may be certified for the implementation, too, at another share of the significance
+        # the same event may be certified for the implementation too, at another share of the significance
         if self.looked is not None and place == 0 and self.looked.significance == start.significance:
             return self.looked
         level = start

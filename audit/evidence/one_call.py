@@ -53,7 +53,7 @@ OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
 
 
 NO_NOISE_HERE = (
-    "each input always gives the same output of its own: a release without noise, unless its noise was drawn and "
+    "each input always gives one output: a release without noise, unless its noise was drawn and "
     "kept before this audit, where other processes have it from this one"
 )
 """Instead of the note on modules that other processes import anew: a function is as this process left it."""

@@ -29,7 +29,7 @@ WHAT = {
     "curve": "errs when any of its bounds does, at any delta",
     "anytime": f"looks {LOOKS} times or more and stops at its first error, the worst rule",
     "calls": f"assumes only that calls of {PER_CALL} outputs are independent",
-    "stages": "looks and stops likewise, and chooses an event anew in each stage",
+    "stages": "looks and stops likewise, and chooses an event again in each stage",
     "row sets": "events of whole rows",
     "two events": "a sturdy event beside the chosen one, and the one that shows more is reported",
     "arrays": "outputs that are there already",

@@ -130,7 +130,7 @@ class Known:
         At `delta`.
     delta : float
     curve : callable or None
-        The true epsilon as a function of delta, if the curve is certified, too.
+        The true epsilon as a function of delta, if the curve is certified too.
     """
 
     name: str

@@ -108,7 +108,7 @@ def wanted_from(
 
 
 def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
-    """Make one release of some of the records; each split has noise of its own."""
+    """Make one release of some of the records; each split has its own noise."""
     hardened, seeded = wanted.source is None, isinstance(wanted.source, int)
     noise = "hardened" if hardened else "numpy"
     seed = wanted.source if isinstance(wanted.source, int) else None

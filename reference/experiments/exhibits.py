@@ -55,7 +55,7 @@ class Line:
     name : str
     mechanism : str
     x_s : str, optional
-        The paper's name of the attribute with a budget of its own.
+        The paper's name of the attribute with its own budget.
     fair : bool
         Whether the objective has the fairness term.
     """
@@ -211,7 +211,7 @@ class Point:
     epsilon, delta : str or None
         None where the line does not depend on it.
     x_s : str or None
-        The coordinate with a budget of its own.
+        The coordinate with its own budget.
     specs : tuple of RunSpec
     """
 

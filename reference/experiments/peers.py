@@ -329,7 +329,7 @@ def measure(design: PeerDesign, *, watch: Watch = NOBODY) -> dict[str, Any]:
         "schema": "experiment_peers_v1",
         "data": design.data,
         "missing_data": design.missing,
-        "note": f"{SEEDED}; other libraries' private models are seeded here, too",
+        "note": f"{SEEDED}; other libraries' private models are seeded here too",
         "seed": design.seed,
         "splits": design.splits,
         "test_share": design.test_share,

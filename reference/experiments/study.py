@@ -109,7 +109,7 @@ class RunResult:
     status : {'ok', 'unbounded'}
         `unbounded`: there was no minimum, so there is no predictor and there are no metrics.
     x_s : str or None
-        The coordinate with a budget of its own, even where it was drawn at random.
+        The coordinate with its own budget, even where it was drawn at random.
     metrics : reference.fairness.Metrics or None
         Of the held-out records.
     seconds : float

@@ -54,7 +54,7 @@ Outlook: TypeAlias = Literal["near the best", "usable", "poor", "not with this m
 WORDS: dict[Outlook, str] = {
     "near the best": "the noise costs next to nothing",
     "usable": "the noise costs some accuracy",
-    "poor": "the noise costs most of what there is to gain: declare fewer columns, or spend more",
+    "poor": "noise costs most of what a model can gain: declare fewer columns, or spend more",
     "not with this many records": "the noise drowns the data: do not spend the budget; declare fewer columns, or "
     "get more records",
 }

@@ -110,7 +110,7 @@ class Curves(Protocol):
 
     @property
     def joint(self) -> bool:
-        """Whether a threshold moves all cells, not only those of its own group."""
+        """Whether a threshold moves all cells, not only those of its group."""
 
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
         """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...); thresholds: (groups, ...)."""

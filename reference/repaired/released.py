@@ -383,7 +383,7 @@ class RepairedRelease(
 
     @property
     def shortfall(self) -> Shortfall | None:
-        """By what the model misses its slack, as far as the released probes show."""
+        """How far the model misses its slack, as far as the released probes show."""
         return shortfall_of(self.model, self.domain.domain, float(self.slack))
 
     @property

@@ -74,7 +74,7 @@ class Schedule:
 def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
     """Return the schedule for n records of a domain.
 
-    A group that is not among the features (`keep_group`) is guessed, by a model of its own.
+    A group that is not among the features (`keep_group`) is guessed, by its own model.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def persons(n: int, rows_per_person: int) -> int:
 
 
 def cells_of(domain: Domain, fairness: str) -> int:
-    """Return how many cells have a probe of their own: groups, or for equalised odds groups and labels.
+    """Return how many cells have their own probe: groups, or for equalised odds groups and labels.
 
     Two groups of demographic parity need none, as one number says how unequal they are.
     """

@@ -73,7 +73,7 @@ def most_paid(fairness: str, *, group_at_prediction: bool) -> float | None:
 
 
 def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None:
-    """Return by what a released model misses its slack; None where the probes do not show that it does.
+    """Return how far a released model misses its slack; None where the probes do not show that it does.
 
     Parameters
     ----------

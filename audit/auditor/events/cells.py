@@ -22,7 +22,7 @@ class EdgeTable:
 
     A value's cell is the whole part of (value - low) * scale.  That number never falls as the value grows,
     however it is rounded.  So edges of lower cells are at or below the value, edges of higher ones above it, and
-    at most one edge, that of its own cell, is left to compare.
+    at most one edge, that of its cell, is left to compare.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Few numbers in place of very many coordinates, for outputs too wide to try everything on.
 
 A reduction is a fixed function of the output, so a bound on reduced outputs is a bound on the outputs.  It is
-learned from draws of its own, block by block: memory grows with the width, not with the number of draws.
+learned from its own draws, block by block: memory grows with the width, not with the number of draws.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ class LikelihoodRatioScore:
             ]
             if not all(_same(scores[rows], self.function(outputs[rows])) for rows in (some, [0])):
                 raise SubjectError("log_likelihood_ratio of an output must not depend on the other outputs")
-        # a sum of infinite terms of both signs is NaN, too; then nothing is replaced
+        # a sum of infinite terms of both signs is NaN too; then nothing is replaced
         with np.errstate(invalid="ignore"):
             suspicious = np.isnan(scores.sum())
         return np.where(np.isnan(scores), -np.inf, scores) if suspicious else scores

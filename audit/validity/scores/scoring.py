@@ -233,7 +233,7 @@ class AuditorScore:
     def refuted(self) -> bool:
         """Whether the number of wrong bounds contradicts the auditor's significance.
 
-        Each bound may be wrong with probability at most the significance, and audits have seeds of their own, so
+        Each bound may be wrong with probability at most the significance, and audits have their own seeds, so
         that many wrong ones, or more, have at most the binomial tail.
         """
         wrong = self.wrong_bounds
