@@ -17,9 +17,8 @@ from reference.sensitivity import Setting
 
 def _linear(found: Coefficients, change: FloatArray) -> Coefficients:
     """Return coefficients whose linear part is moved."""
-    values = found.values.astype(np.float64)
-    values[: len(change)] += change
-    return replace(found, values=values)
+    everywhere = np.pad(change, (0, len(found.values) - len(change)))
+    return replace(found, values=found.values.astype(np.float64) + everywhere)
 
 
 def _quadratic(found: Coefficients, factors: FloatArray) -> Coefficients:
