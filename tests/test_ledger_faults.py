@@ -246,7 +246,7 @@ def long_ledger(path: Path, method: str, count: int) -> ReleaseLedger:
     [
         ("basic", 300),
         pytest.param("basic", 1000, marks=pytest.mark.lengthy),
-        *(pytest.param(method, 300, marks=pytest.mark.exhaustive) for method in METHODS[1:]),
+        *(pytest.param(method, 300, marks=pytest.mark.lengthy) for method in METHODS[1:]),
     ],
 )
 def test_a_late_release_reads_and_writes_no_more_than_the_hundredth(path, monkeypatch, method, count):
