@@ -368,14 +368,13 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
     """Return the best common event and the best rarer one, for each side as the likely one."""
     found: list[Candidate] = []
     for likely, pair in (("left", counts), ("right", counts[::-1])):
-        promises = promised(pair[0], pair[1], rows, prospect)
-        face_values = promised(pair[0], pair[1], rows, prospect, luck=0.0)
-        hopes = promised(pair[0], pair[1], rows, prospect, luck=HOPE)
+        lucks = np.array([[prospect.luck], [0.0], [HOPE]])
+        promises, face_values, hopes = promised(pair[0], pair[1], rows, prospect, luck=lucks)
         contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
         common = pair[0] >= COMMON * rows
         # the share itself, and one that its count allows: the rarest events look rarer by luck
-        seen, allowed = (pair[1] + 0.5) / rows, (pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)) / rows
-        able, sturdy = (prospect.able(seen, share) & prospect.able(allowed, share) for share in (1.0, OF_STURDY))
+        rates = np.stack([pair[1] + 0.5, pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)]) / rows
+        able, sturdy = (prospect.able(rates, share).all(axis=0) for share in (1.0, OF_STURDY))
         # lexicographic: a positive promise first, then the contrast
         rival = float(hopes[~common].max(initial=-np.inf))
         order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
@@ -427,7 +426,12 @@ def _directly(score: Score, outputs: FloatArray) -> FloatArray:
 
 
 def promised(
-    likely: FloatArray, unlikely: FloatArray, chosen_on: int, prospect: Prospect, *, luck: float | None = None
+    likely: FloatArray,
+    unlikely: FloatArray,
+    chosen_on: int,
+    prospect: Prospect,
+    *,
+    luck: float | FloatArray | None = None,
 ) -> FloatArray:
     """Approximate the bounds that events will get; this chooses an event and certifies nothing.
 
