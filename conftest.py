@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -41,6 +42,22 @@ LONGEST = (
     "audit/gate/commands/test_output.py",
 )
 """Files of ten seconds and more.  They come first: one that came last would leave the other process idle."""
+
+
+def pytest_collection() -> None:
+    """Make thousands of test items without looking for garbage among them."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but never among the items: each look of a whole run would walk through them all."""
+    gc.enable()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let what was kept be freed at the end, as in any other program."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
