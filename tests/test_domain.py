@@ -314,6 +314,16 @@ def test_values_that_are_not_declared_count_as_the_one_that_is_named():
         UnseenCategoryError, match=r"declared are 'clerk', 'cook'.*row 1, column 'job', value 'king'"
     ):
         OneHot("job", ("clerk", "cook")).encode(["cook", "king"], clip=False)
+    # only where the kind has it, the error names the remedy
+    kinds = (
+        (OneHot("job", ("clerk", "cook")), True),
+        (Grouped("job", {"desk": ("clerk",), "kitchen": ("cook",)}), True),
+        (Ordinal("job", ("clerk", "cook")), False),
+    )
+    for attribute, has_otherwise in kinds:
+        with pytest.raises(UnseenCategoryError) as refused:
+            attribute.encode(["king"], clip=False)
+        assert ("`otherwise` in the domain, set before a fit" in str(refused.value)) == has_otherwise
     with pytest.raises(DeclarationError, match="otherwise"):
         OneHot("a", ("b", "c"), otherwise="d")
     with pytest.raises(DeclarationError, match="otherwise"):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
@@ -259,7 +259,27 @@ def records_from(options: DataOptions) -> Records:
     return in_memory(data_from(options).records)
 
 
-def encoding_from(options: DataOptions) -> Encoding:
+class EncodingOptions(Protocol):
+    """Options that say how a data set with a known domain is encoded."""
+
+    @property
+    def domain(self) -> str | None:
+        """A norm."""
+
+    @property
+    def encoding(self) -> str | None:
+        """How categories are encoded."""
+
+    @property
+    def intercept(self) -> bool:
+        """Whether there is an intercept coordinate."""
+
+    @property
+    def keep_group(self) -> bool:
+        """Whether the group is a feature, too."""
+
+
+def encoding_from(options: EncodingOptions) -> Encoding:
     """Return the encoding of a data set with a known domain."""
     return Encoding(
         options.domain or "unit_ball", options.encoding or "ordinal", options.intercept, options.keep_group

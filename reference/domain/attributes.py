@@ -19,6 +19,9 @@ from reference.domain.values import Column, as_numbers, codes_of, is_finite, is_
 MOST_NAMED = 8
 """Declared categories that an error names."""
 
+OTHERWISE = "; `otherwise` in the domain, set before a fit, says what others count as"
+"""What an error about an undeclared category suggests, where the kind of attribute has it."""
+
 Name: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 Category: TypeAlias = str | int | float
@@ -240,7 +243,7 @@ class OneHot(Document, frozen=True, tag_field="kind", tag="one_hot", omit_defaul
 
     def encode(self, values: Column, *, clip: bool) -> FloatArray:
         """Encode one column, shape (n,), into shape (n, number of categories) with one 1 a row."""
-        ranks = _ranks(self.name, self.categories, values, self.place_of_others)
+        ranks = _ranks(self.name, self.categories, values, self.place_of_others, OTHERWISE)
         return _one_a_row(ranks, len(self.categories))
 
     @property
@@ -295,7 +298,7 @@ class Grouped(Document, frozen=True, tag_field="kind", tag="grouped", omit_defau
         """Encode one column, shape (n,), into shape (n, number of groups) with one 1 a row."""
         sizes = [len(group) for group in self.groups.values()]
         group_of_rank = np.repeat(np.arange(len(sizes)), sizes)
-        ranks = _ranks(self.name, self.categories, values, self.place_of_others)
+        ranks = _ranks(self.name, self.categories, values, self.place_of_others, OTHERWISE)
         return _one_a_row(group_of_rank[ranks], len(sizes))
 
     @property
@@ -324,8 +327,10 @@ def _check_otherwise(name: str, otherwise: Any, known: tuple[Any, ...]) -> None:
         raise DeclarationError(f"`otherwise` of {name!r}", otherwise, "one of " + ", ".join(map(str, known)))
 
 
-def _ranks(name: str, categories: tuple[Hashable, ...], values: Column, otherwise: int | None = None) -> IntArray:
-    """Return the rank of each value; undeclared values get the rank `otherwise`."""
+def _ranks(
+    name: str, categories: tuple[Hashable, ...], values: Column, otherwise: int | None = None, remedy: str = ""
+) -> IntArray:
+    """Return the rank of each value; undeclared values get the rank `otherwise`, or an error with the remedy."""
     ranks = codes_of(values, {category: rank for rank, category in enumerate(categories)})
     unknown = ranks < 0
     if not unknown.any():
@@ -339,7 +344,7 @@ def _ranks(name: str, categories: tuple[Hashable, ...], values: Column, otherwis
             known = ", ".join(map(repr, categories[:MOST_NAMED])) + (
                 ", ..." if len(categories) > MOST_NAMED else ""
             )
-            problem = f"category not declared; declared are {known}"
+            problem = f"category not declared; declared are {known}{remedy}"
             raise UnseenCategoryError(problem, row=row, column=name, value=value)
         ranks[row] = otherwise
     return ranks

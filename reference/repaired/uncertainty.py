@@ -29,7 +29,7 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     last = deviations[-1]
     second = descent.independent_second_moments(model.counts, domain, model.n)
     inverse = descent.preconditioner(second, last / math.sqrt(len(steps)))
-    curvature = _curvature(model, domain)
+    curvature = curvature_at(model.w, model.counts, domain, model.n)
     # A <- I - P H
     carried = np.eye(len(inverse)) - inverse @ curvature
     kept = max(1, int(descent.AVERAGED * len(steps)))
@@ -46,13 +46,13 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     return errors
 
 
-def _curvature(model: Model, domain: Domain) -> FloatArray:
-    """Return sum r' x x' of the capped loss, expected of as many records as were fitted."""
-    x = drawn_records(model.counts, domain, model.n).x
-    rho = expit(np.abs(decision_scores(model.w, x)))
+def curvature_at(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> FloatArray:
+    """Return sum r' x x' of the capped loss, expected of n records with the released counts, shape (d, d)."""
+    x = drawn_records(counts, domain, n).x
+    rho = expit(np.abs(decision_scores(w, x)))
     # r' is rho (1 - rho) where the prediction is right, with probability 1 / (3 - 2 rho), and 0 where it is wrong
     slope = rho * (1 - rho) / (3 - 2 * rho)
-    curvature: FloatArray = x.T @ (x * slope[:, None]) * (model.n / len(x))
+    curvature: FloatArray = x.T @ (x * slope[:, None]) * (n / len(x))
     return curvature
 
 
