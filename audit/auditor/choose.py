@@ -374,7 +374,7 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
         common = pair[0] >= COMMON * rows
         # the share itself, and one that its count allows: the rarest events look rarer by luck
         rates = np.stack([pair[1] + 0.5, pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)]) / rows
-        able, sturdy = (prospect.able(rates, share).all(axis=0) for share in (1.0, OF_STURDY))
+        able, sturdy = (np.logical_and(*prospect.able(rates, share)) for share in (1.0, OF_STURDY))
         # lexicographic: a positive promise first, then the contrast
         rival = float(hopes[~common].max(initial=-np.inf))
         order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
