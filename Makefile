@@ -37,7 +37,7 @@ coverage: .venv/ready ## branch coverage of reference/ by tests/
 lint: .venv/ready ## style, format, types, and who imports whom
 	@$(python) -m ruff check .
 	@$(python) -m ruff format --check .
-	@$(python) -m mypy --strict --num-workers 2 reference audit
+	@$(python) -m mypy --strict reference audit
 	@.venv/bin/lint-imports --no-logo
 
 docs: .venv/ready ## the book, as pages in build/book
