@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from reference.commands.options import emit, require_writable
+from reference.commands.options import emit, encoding_from, require_writable
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.commands.terminal import page
@@ -22,7 +22,7 @@ from reference.common.files import json_text
 from reference.common.grid import DATA_STEPS
 from reference.common.numbers import is_number_text
 from reference.common.printable import quoted
-from reference.datasets import ENCODINGS, SOURCES, Encoding, shipped_domain
+from reference.datasets import ENCODINGS, SOURCES, shipped_domain
 from reference.datasets.from_file import hint_of_column, record_blocks
 from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
@@ -123,15 +123,9 @@ def command(options: DomainOptions, output: DomainOutput) -> int:
     elif options.describe and options.data not in SOURCES:
         raise ReadingError("data", options.data, "a file whose name ends in " + ", ".join(ENDINGS))
     else:
-        text = json_text(plain(shipped_domain(options.data, _encoding(options))))
+        text = json_text(plain(shipped_domain(options.data, encoding_from(options))))
     emit(text, output.out)
     return EXIT_FINE
-
-
-def _encoding(options: DomainOptions) -> Encoding:
-    return Encoding(
-        options.domain or "unit_ball", options.encoding or "ordinal", options.intercept, options.keep_group
-    )
 
 
 # --- Check ---------------------------------------------------------------------------------------------------
