@@ -252,7 +252,7 @@ def test_what_is_not_proved_is_refused_in_one_line(words, capsys):
     code = run(audit, [first, *rest], name="audit") if first == "estimate" else reference(first, *rest)
     said = capsys.readouterr().err.strip().splitlines()
     assert (code, len(said)) == (EXIT_USAGE, 1)
-    assert "rows_per_person must be 1 here" in said[0]
+    assert "No such option '--rows-per-person'" in said[0]
 
 
 def test_a_ledger_counts_statements_for_as_many_rows_or_more(tmp_path):

@@ -42,11 +42,11 @@ from audit.subjects.search.search import SEARCH_SHARE
 from reference.budgets import parse_epsilon
 from reference.commands.options import (
     BudgetOptions,
-    DataOptions,
     ReadingOptions,
+    SourceOptions,
     emit,
+    encoding_from,
     readings_from,
-    records_from,
     require_writable,
 )
 from reference.commands.parsing import argument, option
@@ -55,7 +55,7 @@ from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
 from reference.common.scheduler import HELP, on_cluster
-from reference.datasets import ENCODINGS, SOURCES
+from reference.datasets import SOURCES
 from reference.domain import NORMS
 from reference.readings import Readings
 from reference.registry import MECHANISMS, MechanismSpec, budget_from
@@ -149,23 +149,11 @@ class ProgramOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceOptions(DataOptions):
+class PlaceOptions(SourceOptions):
     """Data (without --data: the worst neighbours of the domain, in the paper's norm)."""
 
     data: str | None = option(
         "--data", metavar="NAME", help=f"real data with one record replaced, one of {', '.join(SOURCES)}"
-    )
-    domain: str = option(
-        "--domain",
-        default="unit_ball",
-        metavar="NORM",
-        help=f"norm of x, one of {', '.join(NORMS)} (unit_ball)",
-    )
-    encoding: str = option(
-        "--encoding",
-        type=click.Choice(ENCODINGS),
-        default="ordinal",
-        help="categories as ranks or one-hot (ordinal)",
     )
 
 
@@ -317,7 +305,7 @@ def mechanism_description(spec: MechanismSpec, asked: EstimateOptions) -> Mechan
         dimension = setting.dimension
     else:
         data = named_data(asked.place, asked.place.data)
-        dimension = records_from(asked.place).domain.dimension
+        dimension = data.load().domain.dimension
     budget = budget_from(asked.budget, spec, dimension)
     if budget is None:
         raise ReadingError("mechanism", spec.name, "one that adds noise")
@@ -337,7 +325,7 @@ def worst_neighbours(place: PlaceOptions, readings: Readings) -> WorstNeighbours
     for name in ("intercept", "keep_group"):
         if getattr(place, name):
             raise ReadingError(name, True, "left out without --data: the worst neighbours have features only")
-    sets = DataSetShape(dimension=place.dimension, records=place.records, domain=place.domain)
+    sets = DataSetShape(dimension=place.dimension, records=place.records, domain=place.domain or "unit_ball")
     setting = setting_from(sets, readings)
     norm: Any = setting.norm
     return WorstNeighbours(dimension=setting.dimension, records=setting.records or WITNESS_RECORDS, domain=norm)
@@ -345,13 +333,14 @@ def worst_neighbours(place: PlaceOptions, readings: Readings) -> WorstNeighbours
 
 def named_data(place: PlaceOptions, name: str) -> NamedData:
     """Return the records that the options name."""
+    choices = encoding_from(place)
     return NamedData(
         name=name,
         seed=place.data_seed,
-        domain=place.domain,
-        encoding=place.encoding,
-        intercept=place.intercept,
-        keep_group=place.keep_group,
+        domain=choices.norm,
+        encoding=choices.encoding,
+        intercept=choices.intercept,
+        keep_group=choices.keep_group,
         records=place.records,
         dimension=place.dimension,
     )
@@ -361,11 +350,8 @@ def _check_data(place: PlaceOptions) -> None:
     """Reject your own files, from which a certificate could not be rebuilt."""
     if place.data is not None and place.data not in SOURCES:
         raise ReadingError("data", place.data, "one of " + ", ".join(SOURCES) + "; files are not audited")
-    if place.domain not in NORMS:
+    if place.domain not in (None, *NORMS):
         raise ReadingError("domain", place.domain, "one of " + ", ".join(NORMS) + "; domain files are not audited")
-    for name in ("label", "group", "domain_file"):
-        if getattr(place, name) is not None:
-            raise ReadingError(name, getattr(place, name), "left out: files are not audited")
 
 
 def program_description(asked: EstimateOptions) -> ProgramDescription:

@@ -14,7 +14,7 @@ from audit.commands.options import DeclaredOptions, FileOptions, check_known
 from audit.commands.text import AGAIN, columns, fitted, range_text
 from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge, judge_declared
 from audit.exact.settings import setting_from
-from reference.commands.options import BudgetOptions, ReadingOptions, emit, readings_from
+from reference.commands.options import BudgetOptions, PersonReadingOptions, emit, readings_from
 from reference.commands.parsing import argument
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
@@ -38,7 +38,7 @@ class MechanismOptions:
     MechanismOptions,
     DeclaredOptions,
     BudgetOptions,
-    ReadingOptions,
+    PersonReadingOptions,
     FileOptions,
     example="python -m audit privacy adfc --epsilon-s 10 --epsilon-n 0.1 --domain unit_box",
     text=f"""Is the paper's privacy statement true, and if not, what is?
@@ -54,7 +54,7 @@ def command(
     mechanisms: MechanismOptions,
     sets: DeclaredOptions,
     budgets: BudgetOptions,
-    readings: ReadingOptions,
+    readings: PersonReadingOptions,
     output: FileOptions,
 ) -> int:
     """Judge the mechanisms that the command line names."""
@@ -84,7 +84,7 @@ def command(
     return EXIT_UNDECIDED if "undecided" in verdicts else EXIT_FINE
 
 
-def _judge(name: str, sets: DeclaredOptions, budgets: BudgetOptions, options: ReadingOptions) -> Judgement:
+def _judge(name: str, sets: DeclaredOptions, budgets: BudgetOptions, options: PersonReadingOptions) -> Judgement:
     spec = MECHANISMS[name]
     readings = readings_from(options, spec)
     domain = sets.declared

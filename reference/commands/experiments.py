@@ -18,7 +18,7 @@ import click
 
 from reference.commands.experiment_files import write_exhibit
 from reference.commands.frontier_plot import draw_frontier
-from reference.commands.options import ReadingOptions, emit, readings_but_fairness
+from reference.commands.options import ReadingOptions, emit, encoding_from, readings_but_fairness
 from reference.commands.parsing import FileName, argument, listed, option
 from reference.commands.parsing import command as make_command
 from reference.commands.plot import require_plot
@@ -42,7 +42,6 @@ from reference.experiments.store import RunStore
 from reference.experiments.variants import DEFAULT, VARIANTS, Variant
 from reference.experiments.watch import Watch
 from reference.mechanisms import FAIR
-from reference.readings import require_one_row
 
 EMBEDDED = "affairs"
 
@@ -145,7 +144,6 @@ def command(asked: ExperimentOptions, readings: ReadingOptions, output: Experime
 def measure(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> None:
     """Run, print, and write into the folder."""
     question = QUESTIONS.get(asked.name)
-    require_one_row(readings_but_fairness(readings))
     if asked.splits is not None and asked.splits < 1:
         raise ReadingError("splits", asked.splits, "at least 1")
     if output.source is not None or output.only is not None:
@@ -309,9 +307,7 @@ def variants_from(asked: ExperimentOptions, given: ReadingOptions) -> list[Varia
     reference.common.errors.ReadingError
         When both are given.
     """
-    encoding = Encoding(
-        asked.domain or "unit_ball", asked.encoding or "ordinal", asked.intercept, asked.keep_group
-    )
+    encoding = encoding_from(asked)
     readings = readings_but_fairness(given)
     if given.noise == "hardened" and asked.name != FRONTIER:
         raise ReadingError("noise", given.noise, "'numpy': experiments are seeded")

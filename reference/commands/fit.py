@@ -23,8 +23,8 @@ from reference.commands.options import (
     BudgetOptions,
     Data,
     DataOptions,
+    FitReadingOptions,
     OutputOptions,
-    ReadingOptions,
     data_from,
     emit,
     private_epsilon_from,
@@ -133,7 +133,7 @@ class Run:
     RunOptions,
     BudgetOptions,
     DataOptions,
-    ReadingOptions,
+    FitReadingOptions,
     OutputOptions,
     FitFileOptions,
     RepairedOptions,
@@ -144,7 +144,7 @@ def command(
     asked: RunOptions,
     spent: BudgetOptions,
     named: DataOptions,
-    readings: ReadingOptions,
+    readings: FitReadingOptions,
     output: OutputOptions,
     files: FitFileOptions,
     mine: RepairedOptions,
@@ -256,7 +256,7 @@ def run_repaired(
     asked: RunOptions,
     spent: BudgetOptions,
     named: DataOptions,
-    readings: ReadingOptions,
+    readings: FitReadingOptions,
     output: OutputOptions,
     files: FitFileOptions,
     mine: RepairedOptions,
@@ -297,7 +297,7 @@ def require_moderate(large: tuple[str, Fraction] | None) -> None:
         )
 
 
-def changed_readings(readings: ReadingOptions) -> dict[str, str | None]:
+def changed_readings(readings: FitReadingOptions) -> dict[str, str | None]:
     """Return the readings of the paper that differ from the defaults: `repaired` has none of them."""
     defaults = {
         "fairness_weight": "1",
@@ -325,7 +325,7 @@ def runs_from(
     asked: RunOptions,
     spent: BudgetOptions,
     data: Data,
-    readings: ReadingOptions,
+    readings: FitReadingOptions,
     epsilons: Sequence[str | None],
     private_epsilon: Fraction | None,
 ) -> list[Run]:

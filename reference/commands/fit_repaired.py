@@ -16,8 +16,8 @@ from reference.budgets import Budget
 from reference.commands.options import (
     BudgetOptions,
     DataOptions,
+    FitReadingOptions,
     OutputOptions,
-    ReadingOptions,
     declared_from,
     emit,
     random_source,
@@ -80,7 +80,7 @@ class Wanted:
 
 
 def wanted_from(
-    mine: RepairedOptions, spent: BudgetOptions, named: DataOptions, readings: ReadingOptions, seed: int | None
+    mine: RepairedOptions, spent: BudgetOptions, named: DataOptions, readings: FitReadingOptions, seed: int | None
 ) -> Wanted:
     """Read the data and return the fits to make.
 

@@ -24,7 +24,7 @@ from reference.common.numbers import exact
 from reference.common.processes import end_copy
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
 from reference.datasets.from_file import OnBlock, Way, record_blocks
-from reference.datasets.record_blocks import RecordBlocks, in_memory
+from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ
 from reference.datasets.table_file import ENDINGS, files_of, is_table_file, open_table
 from reference.domain import NORMS
@@ -53,8 +53,52 @@ class NormOrDomainFile(FileName):
         return name
 
 
+class EncodingOptions(Protocol):
+    """Options that say how a data set with a known domain is encoded."""
+
+    @property
+    def domain(self) -> str | None:
+        """The norm of x."""
+
+    @property
+    def encoding(self) -> str | None:
+        """How categories become numbers."""
+
+    @property
+    def intercept(self) -> bool:
+        """Whether there is an intercept coordinate."""
+
+    @property
+    def keep_group(self) -> bool:
+        """Whether the group is a feature."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class DataOptions:
+class SourceOptions:
+    """Data sets by name."""
+
+    data: str | None = option(
+        "--data", type=FileName(SOURCES), default="affairs", metavar="NAME", help=f"one of {', '.join(SOURCES)}"
+    )
+    records: int | None = option("--records", type=int, metavar="N", help="number of records (synthetic data)")
+    dimension: int | None = option(
+        "--dimension", type=int, metavar="D", help="number of attributes (synthetic data)"
+    )
+    data_seed: int = option(
+        "--data-seed", type=click.IntRange(min=0), default=0, metavar="K", help="seed of the synthetic data (0)"
+    )
+    domain: str | None = option(
+        "--domain", metavar="NORM", help=f"norm of x, one of {', '.join(NORMS)} (unit_ball)"
+    )
+    encoding: str | None = option(
+        "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
+    )
+    intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
+    keep_group: bool = option("--keep-group", is_flag=True, help="make the group a feature, too")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(SourceOptions):
     """Data."""
 
     data: str | None = option(
@@ -65,15 +109,6 @@ class DataOptions:
         help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}; a pattern, or FOLDER/, "
         "stands for several (affairs)",
     )
-    label: str | None = option("--label", metavar="COLUMN", help="column of a data file with the label")
-    group: str | None = option("--group", metavar="COLUMN", help="column of a data file with the group")
-    records: int | None = option("--records", type=int, metavar="N", help="number of records (synthetic data)")
-    dimension: int | None = option(
-        "--dimension", type=int, metavar="D", help="number of attributes (synthetic data)"
-    )
-    data_seed: int = option(
-        "--data-seed", type=click.IntRange(min=0), default=0, metavar="K", help="seed of the synthetic data (0)"
-    )
     domain: str | None = option(
         "--domain",
         type=NormOrDomainFile(NORMS),
@@ -83,9 +118,8 @@ class DataOptions:
     domain_file: str | None = option(
         "--domain-file", type=FileName(), metavar="FILE", help="a domain file, where --domain names the norm"
     )
-    encoding: str | None = option(
-        "--encoding", type=click.Choice(ENCODINGS), help="categories as ranks or one-hot (ordinal)"
-    )
+    label: str | None = option("--label", metavar="COLUMN", help="column of a data file with the label")
+    group: str | None = option("--group", metavar="COLUMN", help="column of a data file with the group")
     block_rows: int = option(
         "--block-rows",
         type=int,
@@ -93,12 +127,9 @@ class DataOptions:
         metavar="N",
         help=f"records of a file read at a time ({ROWS_READ})",
     )
-    intercept: bool = option("--intercept", is_flag=True, help="add an intercept coordinate, inside the norm")
-    keep_group: bool = option("--keep-group", is_flag=True, help="make the group a feature, too")
 
 
-OF_REPAIRED = ("demographic_parity", "equalised_odds")
-"""The kinds of fairness of the mechanism `repaired`; others have readings of the paper's term."""
+FAIRNESS_HELP = f"fairness term: {', '.join(FAIRNESS)} (absolute for pdfc, adfc and pflr, else none)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +138,9 @@ class ReadingOptions:
 
     fairness: str | None = option(
         "--fairness",
-        type=click.Choice([*FAIRNESS, *OF_REPAIRED]),
+        type=click.Choice(FAIRNESS),
         metavar="WORD",
-        help=f"fairness term: {', '.join(FAIRNESS)} (absolute for pdfc, adfc and pflr, else none); "
-        f"of repaired: {', '.join(OF_REPAIRED)}",
+        help=FAIRNESS_HELP,
     )
     fairness_weight: str = option(
         "--fairness-weight", "--alpha", default="1", metavar="A", help="the paper's alpha_1 (1)"
@@ -144,12 +174,34 @@ class ReadingOptions:
     x_s: str | None = option(
         "--x-s", metavar="NAME", help="coordinate with its own budget (fit: one at random; audits: the first)"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonReadingOptions(ReadingOptions):
+    """Readings of the paper."""
+
     rows_per_person: int = option(
         "--rows-per-person",
         type=click.IntRange(min=1),
         default=1,
         metavar="K",
         help="records that one person may have; privacy protects the person (1)",
+    )
+
+
+OF_REPAIRED = ("demographic_parity", "equalised_odds")
+"""The kinds of fairness of the mechanism `repaired`; others have readings of the paper's term."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitReadingOptions(PersonReadingOptions):
+    """Readings of the paper."""
+
+    fairness: str | None = option(
+        "--fairness",
+        type=click.Choice([*FAIRNESS, *OF_REPAIRED]),
+        metavar="WORD",
+        help=f"{FAIRNESS_HELP}; of repaired: {', '.join(OF_REPAIRED)}",
     )
 
 
@@ -254,31 +306,6 @@ def data_from(
     return Data(shipped_domain(options.data, choices, dimension=options.dimension), records)
 
 
-def records_from(options: DataOptions) -> Records:
-    """Return the data that the options name, in memory."""
-    return in_memory(data_from(options).records)
-
-
-class EncodingOptions(Protocol):
-    """Options that say how a data set with a known domain is encoded."""
-
-    @property
-    def domain(self) -> str | None:
-        """A norm."""
-
-    @property
-    def encoding(self) -> str | None:
-        """How categories are encoded."""
-
-    @property
-    def intercept(self) -> bool:
-        """Whether there is an intercept coordinate."""
-
-    @property
-    def keep_group(self) -> bool:
-        """Whether the group is a feature, too."""
-
-
 def encoding_from(options: EncodingOptions) -> Encoding:
     """Return the encoding of a data set with a known domain."""
     return Encoding(
@@ -355,7 +382,7 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
         repair=options.repair,
         ball_radius=exact("ball_radius", options.ball_radius),
         noise=options.noise or "numpy",
-        rows_per_person=options.rows_per_person,
+        rows_per_person=options.rows_per_person if isinstance(options, PersonReadingOptions) else 1,
     )
 
 
