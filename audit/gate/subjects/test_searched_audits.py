@@ -190,7 +190,7 @@ def test_listed_pairs_that_nobody_tried_are_counted(capsys):
     assert f"{search['pairs_untried']} listed pairs, which the search did not try" in result["not_ruled_out"]
 
 
-@pytest.mark.parametrize("name", ["WithoutInputs", "CandidatesOnly"])
+@pytest.mark.parametrize("name", ["WithoutInputs", pytest.param("CandidatesOnly", marks=pytest.mark.lengthy)])
 def test_a_subject_that_names_no_inputs_is_searched(name, tmp_path, capsys):
     target = tmp_path / "certificate.json"
     words = [f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
