@@ -209,17 +209,22 @@ def of_workers(folder: Path) -> dict[str, dict[str, float]]:
     return {"two workers": {"wall": round(float(one[0] / two[0]), 3), "cpu": round(float(one[1] / two[1]), 3)}}
 
 
-def of_imports() -> dict[str, dict[str, float]]:
-    """Return the processor time of imports, each in a process of its own: the least of five."""
+def of_imports() -> dict[str, Any]:
+    """Return the processor time of imports, each in a process of its own: the least of five.
 
-    def least(module: str) -> float:
-        words = [sys.executable, "-c", f"import time, {module}; print(time.process_time())"]
-        runs = (subprocess.run(words, check=True, capture_output=True, text=True).stdout for _ in range(5))
-        return round(min(map(float, runs)), 2)
+    Byte code may be written, as installers write it.  scikit-learn imports pandas only where it can.
+    """
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    run = partial(subprocess.run, check=True, capture_output=True, text=True, env=environment)
 
-    return {
-        name: {"cpu": least(name)} for name in ("reference.mechanisms", "reference.classifier", "sklearn.base")
-    }
+    def least(module: str, before: str = "") -> dict[str, float]:
+        words = [sys.executable, "-c", f"import sys, time; {before}import {module}; print(time.process_time())"]
+        spent = [float(run(words).stdout) for _ in range(5)]
+        return {"cpu": round(min(spent), 2)}
+
+    found = {name: least(name) for name in ("reference.mechanisms", "reference.classifier", "sklearn.base")}
+    bare = least("reference.classifier", "sys.modules['pandas'] = None; ")
+    return {**found, "without.pandas": bare, "load": round(os.getloadavg()[0], 1)}
 
 
 def growth() -> dict[str, dict[str, Any]]:
