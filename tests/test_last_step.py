@@ -47,7 +47,7 @@ def test_a_step_costs_no_budget_and_no_step_changes_nothing(records):
         assert (fitted(records, none, "1")[0] == plain).all()
 
 
-def test_a_step_goes_downhill_where_noise_is_small_and_its_opposite_does_not(records):
+def test_a_step_goes_downhill_and_its_opposite_does_not(records):
     plain, forth, back = (
         slope(records, fitted(records, one)[0])
         for one in (algorithm.noisy_descent, descent_and_step(0.4, 1.0), descent_and_step(0.4, -1.0))

@@ -313,12 +313,7 @@ def encoding_from(options: EncodingOptions) -> Encoding:
     )
 
 
-def _file_data(
-    options: DataOptions,
-    file: str,
-    on_block: OnBlock | None,
-    way: Way | None,
-) -> Data:
+def _file_data(options: DataOptions, file: str, on_block: OnBlock | None, way: Way | None) -> Data:
     for name in ("records", "dimension", "encoding"):
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file has it")
