@@ -107,7 +107,7 @@ def measure(splits: int, seed: int) -> dict[str, Any]:
 def main() -> int:
     """Measure, write and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.last_step", description=__doc__)
-    parser.add_argument("--splits", type=int, default=40)
+    parser.add_argument("--splits", type=int, default=80)
     parser.add_argument("--seed", type=int, default=2, help="of the splits (the frontier's is 0)")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
