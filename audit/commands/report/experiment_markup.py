@@ -167,10 +167,9 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
         f"{row['title']}: mean and deviation of {row['points'][0]['results'][0]['runs']} runs",
         classes="numeric",
     )
-    why = "" if row["exhibit"] in ("fig3b", "fig3c") else f"<p><b>Why</b> {prose(claim['why'])}.</p>"
-    why = "" if row["exhibit"] in ("fig3b", "fig3c") else f"<p><b>Why</b> {prose(claim['why'])}.</p>"
+    why = "" if row["exhibit"] in ("fig3b", "fig3c") else f"<p><b>Why</b> {prose(claim['why'])}</p>"
     beside = (
-        f"<div class='beside'><p><b>The paper says</b> {prose(claim['statement'])}. {badge(claim['verdict'])} "
+        f"<div class='beside'><p><b>The paper says</b> {prose(claim['statement'])} {badge(claim['verdict'])} "
         f"(<a href='#claim-{claim['id']}'>{claim['id']}</a>)</p>{why}{by_reading}</div>"
     )
     caption = (
