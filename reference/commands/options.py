@@ -296,13 +296,8 @@ def data_from(
     if options.domain not in (None, *NORMS):
         raise ReadingError("domain", options.domain, f"a norm for {options.data}, whose domain is known")
     choices = encoding_from(options)
-    records = load(
-        options.data,
-        choices,
-        records=options.records,
-        dimension=options.dimension,
-        seed=options.data_seed,
-    )
+    size = {"records": options.records, "dimension": options.dimension}
+    records = load(options.data, choices, **size, seed=options.data_seed)
     return Data(shipped_domain(options.data, choices, dimension=options.dimension), records)
 
 

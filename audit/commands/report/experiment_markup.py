@@ -83,7 +83,8 @@ def frontier(tables: dict[str, Any]) -> str:
         )
         deltas = ", ".join(dict.fromkeys(row["delta"] for row in rows if row["family"].startswith("repaired")))
         splits = sorted({row["splits"] for row in (found["rivals"] or {}).get("rows", [])})
-        rivals = f"other libraries on {splits[0]} to {splits[-1]} of the same splits" if splits else "no rivals"
+        many = " to ".join(map(str, dict.fromkeys(splits[:1] + splits[-1:])))
+        rivals = f"other libraries on {many} of the same splits" if splits else "no rivals"
         figures += figure(
             f"frontier-{name}",
             DATA[name],
@@ -167,10 +168,9 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
         f"{row['title']}: mean and deviation of {row['points'][0]['results'][0]['runs']} runs",
         classes="numeric",
     )
-    why = "" if row["exhibit"] in ("fig3b", "fig3c") else f"<p><b>Why</b> {prose(claim['why'])}.</p>"
-    why = "" if row["exhibit"] in ("fig3b", "fig3c") else f"<p><b>Why</b> {prose(claim['why'])}.</p>"
+    why = "" if row["exhibit"] in ("fig3b", "fig3c") else f"<p><b>Why</b> {prose(claim['why'])}</p>"
     beside = (
-        f"<div class='beside'><p><b>The paper says</b> {prose(claim['statement'])}. {badge(claim['verdict'])} "
+        f"<div class='beside'><p><b>The paper says</b> {prose(claim['statement'])} {badge(claim['verdict'])} "
         f"(<a href='#claim-{claim['id']}'>{claim['id']}</a>)</p>{why}{by_reading}</div>"
     )
     caption = (

@@ -225,6 +225,14 @@ def test_the_page_fits_a_phone(page_in_browser, text, tmp_path):
     page_in_browser.open(text.replace("<head>", f"<head>{WATCH}", 1), tmp_path / "report.html", width=390)
     assert page_in_browser.value("document.documentElement.scrollWidth") <= 390
     assert page_in_browser.value("troubles") == []
+    # every audit of the detection matrix has a cell that one can see
+    cells = "[...document.querySelectorAll('[data-plot=detection] rect')]"
+    assert min(page_in_browser.value(f"{cells}.map((cell) => cell.getBoundingClientRect().width)")) > 8
+
+
+def test_no_sentence_ends_twice(text):
+    prose = re.sub(r"<script.*?</script>|<[^>]*>", "", text, flags=re.DOTALL)
+    assert re.findall(r"[^.]{0,40}[a-z0-9*]\.\.(?=\s|$)", prose) == []
 
 
 def test_the_page_prints_on_few_pages(text, tmp_path):

@@ -210,30 +210,41 @@
     ])];
   }
 
+  const NARROW = 400;
+
+  function entries(width) {
+    return width < NARROW ? { left: 214, right: 10, size: 9.5 } : { left: 268, right: 90, size: 11.5 };
+  }
+
   function detection(width) {
     const side = width > 640 ? (width - 24) / 2 : width;
+    const room = entries(side);
     const both = document.createElement("div");
     both.className = "two";
     for (const [title, broken] of [["Broken: should be flagged", true], ["Right: should not be", false]]) {
       const rows = data.catalogue.filter((row) => (row["broken at"] !== "right") === broken);
-      const cells = rows.flatMap((row) => {
+      const unreached = rows.filter((row) => row.flagged.includes("out of reach"));
+      // on a narrow page the words stand where the cells would
+      const drawn = rows.filter((row) => side >= NARROW || !unreached.includes(row));
+      const cells = drawn.flatMap((row) => {
         const [count, of] = row.flagged.match(/\d+/g).map(Number);
         return d3.range(of).map((audit) => ({ entry: row.entry, audit: audit + 1, flagged: audit < count }));
       });
       const part = document.createElement("div");
       const heading = document.createElement("h4");
       heading.textContent = title;
-      const unreached = rows.filter((row) => row.flagged.includes("out of reach"));
       part.append(heading, plot(title, side, {
-        height: 12 + 17 * rows.length, marginLeft: 268, marginTop: 4, marginBottom: 8, marginRight: 90,
-        style: { fontSize: "11.5px", background: "none", color: BLACK },
+        height: 12 + 17 * rows.length, marginLeft: room.left, marginTop: 4, marginBottom: 8, marginRight: room.right,
+        style: { fontSize: `${room.size}px`, background: "none", color: BLACK },
         x: { type: "band", axis: null, padding: 0.2 },
         y: { type: "band", domain: rows.map((row) => row.entry), label: null, tickSize: 0, padding: 0.22 },
         marks: [
           Plot.cell(cells, { x: "audit", y: "entry", fill: (cell) => cell.flagged ? (broken ? BLUE : RED) : "#fff",
             stroke: BLACK, strokeWidth: 1 }),
-          Plot.text(unreached, { x: () => d3.max(cells, (cell) => cell.audit), y: "entry", text: () => "out of reach",
-            dx: (side - 340) / 6 + 6, textAnchor: "start", fontSize: 11 }),
+          side < NARROW
+            ? Plot.text(unreached, { frameAnchor: "middle", y: "entry", text: () => "out of reach", fontSize: room.size })
+            : Plot.text(unreached, { x: () => d3.max(cells, (cell) => cell.audit), y: "entry",
+              text: () => "out of reach", dx: (side - 340) / 6 + 6, textAnchor: "start", fontSize: 11 }),
         ],
       }));
       both.append(part);
@@ -242,13 +253,16 @@
   }
 
   function bounds(width) {
+    const room = entries(width);
     const rows = data.catalogue.map((row) => ({
       entry: row.entry, bound: +row["median bound"], truth: row.true === "inf" ? null : +row.true.replace("<= ", ""),
       ceiling: row.ceiling, claim: +row.claim.split(",")[0],
     }));
     const drawn = plot("Median bound, true loss, claim and ceiling of every entry", width, {
-      height: 60 + 14 * rows.length, marginLeft: 268, style: { fontSize: "11.5px", background: "none", color: BLACK },
-      x: { type: "sqrt", label: "ε (square-root axis) →", grid: true, ticks: [0, 0.5, 1, 2, 4, 6, 8, 10, 15, 20], tickFormat: "~g" },
+      height: 60 + 14 * rows.length, marginLeft: room.left,
+      style: { fontSize: `${room.size}px`, background: "none", color: BLACK },
+      x: { type: "sqrt", label: "ε (square-root axis) →", grid: true, tickFormat: "~g",
+        ticks: width < NARROW ? [0, 1, 4, 10, 20] : [0, 0.5, 1, 2, 4, 6, 8, 10, 15, 20] },
       y: { type: "band", domain: rows.map((row) => row.entry), label: null, tickSize: 0 },
       marks: [
         Plot.link(rows.filter((row) => row.truth !== null), { x1: "bound", x2: "truth", y: "entry", stroke: SOFT }),
