@@ -11,8 +11,9 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
-from audit.auditor.events import Event, Quantiser, Score, score_all
+from audit.auditor.events import Event, Quantiser, Score
 from audit.auditor.events.bits import BitScore
+from audit.auditor.events.protocol import filled
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from audit.bounds import POWER, SMALLEST_SIGNIFICANCE, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray, IntArray
@@ -291,19 +292,20 @@ class _Outputs:
     Parameters
     ----------
     parts : sequence of (left, right)
-    finite : bool
-        Whether all numbers are: one look at them instead of one per score.
+        As scores for finite outputs meet them.
+    drawn : sequence of (left, right)
+        As they are: the same parts if all numbers are finite.
     """
 
     parts: Sequence[Pair]
-    finite: bool
+    drawn: Sequence[Pair]
 
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray, more: Pair | None) -> _Outputs:
-        parts = [(left, right)] if more is None else [more, (left, right)]
-        finite = all(np.isfinite(side).all() for part in parts for side in part)
+        given = [(left, right)] if more is None else [more, (left, right)]
         # most scores look at one coordinate
-        return cls([(np.asfortranarray(one), np.asfortranarray(other)) for one, other in parts], finite)
+        drawn = [(np.asfortranarray(one), np.asfortranarray(other)) for one, other in given]
+        return cls([(filled(one), filled(other)) for one, other in drawn], drawn)
 
     @property
     def rows(self) -> int:
@@ -312,40 +314,40 @@ class _Outputs:
 
     def ordered(self, score: Score) -> list[FloatArray]:
         """Return the scores on both inputs, sorted."""
-        evaluate = _directly if self.finite else score_all
-        if self.parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
-            sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
-        elif self.finite and isinstance(score, CoordinateScore | AdditiveScore):
-            return [score.in_order(column) for column in self._columns(0)]
+        parts = self.drawn if score.sees_all else self.parts
+        if parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
+            sides = [np.concatenate([score(part[side]) for part in parts]) for side in (0, 1)]
+        elif isinstance(score, CoordinateScore | AdditiveScore):
+            return [score.in_order(column) for column in self._columns(parts, 0)]
         else:
             # scores of sorted numbers are quicker to find
-            sides = [np.array(evaluate(score, column[:, np.newaxis])) for column in self._columns(0)]
+            sides = [np.array(score(column[:, np.newaxis])) for column in self._columns(parts, 0)]
         for side in sides:
             side.sort()
         return sides
 
     def binary(self, score: Score) -> list[FloatArray]:
         """Return of a score of 0 or 1 on both inputs how many are 1, and how many 0."""
-        if self.finite and isinstance(score, IntervalScore):
-            ones = [score.count(column) for column in self._columns(score.coordinate)]
+        if isinstance(score, IntervalScore):
+            ones = [score.count(column) for column in self._columns(self.parts, score.coordinate)]
         else:
             # the ones are last
             ones = [len(side) - int(np.searchsorted(side, 1.0)) for side in self.ordered(score)]
         return [np.array([one, self.rows - one], dtype=np.float64) for one in ones]
 
-    def _columns(self, k: int) -> list[FloatArray]:
+    def _columns(self, parts: Sequence[Pair], k: int) -> list[FloatArray]:
         """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
-        columns = self._sorted.get(k)
+        columns = self._sorted.get((id(parts), k))
         if columns is None:
-            columns = [np.concatenate([part[side][:, k] for part in self.parts]) for side in (0, 1)]
+            columns = [np.concatenate([part[side][:, k] for part in parts]) for side in (0, 1)]
             for column in columns:
                 column.sort()
             self._sorted.clear()
-            self._sorted[k] = columns
+            self._sorted[id(parts), k] = columns
         return columns
 
     @cached_property
-    def _sorted(self) -> dict[int, list[FloatArray]]:
+    def _sorted(self) -> dict[tuple[int, int], list[FloatArray]]:
         return {}
 
 
@@ -420,10 +422,6 @@ def method_for(candidate: Candidate, prospect: Prospect) -> Method:
     ]
     counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
     return better_method(counts, prospect.significance)
-
-
-def _directly(score: Score, outputs: FloatArray) -> FloatArray:
-    return score(outputs)
 
 
 def promised(

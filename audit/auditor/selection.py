@@ -25,7 +25,7 @@ from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_of_new
+from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -360,7 +360,7 @@ def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
     """Return the share of outputs with an unlearned value that one input may have alone, and notes.
 
     Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
-    there, events cover ranges of values.  A note tells of unlearned values that both inputs are found to share.
+    there, events cover ranges of values.  A note tells of unlearned values that both inputs seem to share.
     """
     may_be_alone, shared = 0.0, 0.0
     for k in range(learning[0].shape[1]):
@@ -373,14 +373,18 @@ def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
         if unlearned < MANY_UNSEEN:
             continue
         sides = [np.concatenate(parts)[:, k] for parts in zip(learning, choosing, strict=True)]
-        alone = unlearned * largest_share_alone(*sides)
+        never = share_beyond_a_tail(np.concatenate(sides))
+        alone = min(unlearned, unlearned * largest_share_alone(*sides) + never)
         if alone >= MANY_UNSEEN:
             may_be_alone = max(may_be_alone, alone)
         else:
             shared = max(shared, unlearned)
     if not shared:
         return may_be_alone, ()
-    note = f"{shared:.2g} of the outputs have values too rare to be learned: both inputs have those that repeat"
+    note = (
+        f"{shared:.2g} of the outputs have values too rare to be learned; by how often these repeat, less than "
+        f"{MANY_UNSEEN} of the outputs have values of one input alone (two standard errors up)"
+    )
     return may_be_alone, (note,)
 
 
@@ -411,5 +415,6 @@ def _notes(choosing: Pair) -> tuple[str, ...]:
         notes.append(ONE_OUTPUT_EACH)
     share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
     if share:
-        notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
+        some = "all outputs" if share == 1 else f"{share:.3g} of the outputs"
+        notes.append(f"{some} have a coordinate that is not finite; they count as outcomes")
     return tuple(notes)
