@@ -33,6 +33,9 @@ AHEAD = 4
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS, STAGES = 1, 2, 3, 4, 5, 6, 7, 8
 """Phases in the numbering of draws; 0 is the probe, and from STAGES on later stages certify."""
 
+SCORED = 2**20
+"""Phase of draws that a few scores are judged on as they are made; no stage has so large a number."""
+
 EVERY_WHOLE = 2**53
 """Up to this, a 64-bit float holds every whole number."""
 

@@ -192,8 +192,8 @@ def test_certificate_of_a_sturdy_event_holds_and_is_repeated(capsys):
     # the broken control: the same bound at a share it was not certified at
     for share in (OF_STURDY / 10, OF_CHOSEN):
         assert outcome(verify(changed(certificate, share=share))) == "does not hold"
-    # and the bound of that share with it, which a replay finds
-    significance = OF_CHOSEN * certificate.significance
+    # and the bound of that share with it: the arithmetic is right, and a replay finds it
+    significance = OF_CHOSEN * certificate.request.significance
     bound = epsilon_lower_bound(certificate.counts, 0.0, significance, certificate.method)
     bolder = changed(certificate, share=OF_CHOSEN, epsilon_lower_bound=bound)
     assert bound > certificate.epsilon_lower_bound
