@@ -58,7 +58,7 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 ONE_SCORE_ROWS = 2**16
 """Outputs per input to choose a threshold of the exact likelihood ratio on, when that is the only family."""
 
-SCORED_SHARE, MOST_SCORED, MOST_SCORED_ROWS = 0.1, 2**22, 2**18
+SCORED_SHARE, MOST_SCORED, MOST_SCORED_ROWS = 0.1, 2**22, 2**17
 """Share of the draws, numbers and outputs per input that choose at most, if wide outputs leave the choice unclear.
 
 Those that are not held are scored as they are drawn.  The threshold of a sum of twenty coordinates, chosen on
