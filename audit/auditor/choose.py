@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
-from audit.auditor.events import Event, Quantiser, Score, score_all
-from audit.auditor.events.bits import BitScore
-from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
+from audit.auditor.events import Event, Quantiser, Score
+from audit.auditor.scored import Outputs, Scored
 from audit.bounds import POWER, SMALLEST_SIGNIFICANCE, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray, IntArray
 
@@ -194,6 +192,8 @@ class Prospect:
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
+NO_MORE: tuple[Pair | None, Scored] = (None, Scored())
+
 Judged: TypeAlias = list[Candidate] | FloatArray
 
 Made = TypeVar("Made")
@@ -222,7 +222,7 @@ def candidates_of(
     prospect: Prospect,
     quantiser: Quantiser | None,
     *,
-    more: Pair | None = None,
+    more: tuple[Pair | None, Scored] = NO_MORE,
     each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
 ) -> list[Candidate]:
     """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
@@ -235,12 +235,12 @@ def candidates_of(
     prospect : Prospect
     quantiser : Quantiser or None
         Of the returned events.
-    more : (ndarray, ndarray), optional
-        Further draws, judged together with these.
+    more : (Pair or None, Scored)
+        Further draws, judged together with these, and the scores of others.
     each : callable
         Judges the scores: `each(work, number)` yields `work(0)`, `work(1)`, ...
     """
-    outputs, listed = _Outputs.of(left, right, more), list(scores)
+    outputs, listed = Outputs.of(left, right, *more), list(scores)
 
     def judge(place: int) -> Judged:
         """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""
@@ -269,84 +269,26 @@ def candidates_of(
 
 
 def hopeful(
-    scores: Sequence[Score], found: Iterable[Candidate], best: Candidate, beside: Sequence[Candidate] = ()
+    scores: Sequence[Score],
+    found: Iterable[Candidate],
+    best: Candidate,
+    beside: Sequence[Candidate] = (),
+    most: int | None = None,
 ) -> list[Score]:
     """Return the scores that more draws may still choose, once some have been judged, and those `beside` the best.
 
     A common event of another score must come near the best, and a rarer one must have the hope that is a reason to
     make these draws (:attr:`Candidate.clear`).  Binary scores, which cost little, all stay.
+    Of the others, the `most` hopeful ones if that is given.
     """
     if best.promise <= CLEARLY:
         return list(scores)
     enough = best.promise - CLEARLY
     near = [one for one in found if one.rival >= enough or (one.common and one.face_value >= enough)]
-    kept = {id(one.event.score) for one in (*near, *beside)}
+    near.sort(key=lambda one: -max(one.rival, one.face_value))
+    kept = {*list(dict.fromkeys(id(one.event.score) for one in near))[:most]}
+    kept |= {id(one.event.score) for one in (best, *beside)}
     return [score for score in scores if score.binary or id(score) in kept]
-
-
-@dataclass(frozen=True, eq=False)
-class _Outputs:
-    """Draws that scores are judged on: parts whose order, and that of their rows, plays no part.
-
-    Parameters
-    ----------
-    parts : sequence of (left, right)
-    finite : bool
-        Whether all numbers are: one look at them instead of one per score.
-    """
-
-    parts: Sequence[Pair]
-    finite: bool
-
-    @classmethod
-    def of(cls, left: FloatArray, right: FloatArray, more: Pair | None) -> _Outputs:
-        parts = [(left, right)] if more is None else [more, (left, right)]
-        finite = all(np.isfinite(side).all() for part in parts for side in part)
-        # most scores look at one coordinate
-        return cls([(np.asfortranarray(one), np.asfortranarray(other)) for one, other in parts], finite)
-
-    @property
-    def rows(self) -> int:
-        """Outputs per input."""
-        return sum(len(left) for left, _ in self.parts)
-
-    def ordered(self, score: Score) -> list[FloatArray]:
-        """Return the scores on both inputs, sorted."""
-        evaluate = _directly if self.finite else score_all
-        if self.parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
-            sides = [np.concatenate([evaluate(score, part[side]) for part in self.parts]) for side in (0, 1)]
-        elif self.finite and isinstance(score, CoordinateScore | AdditiveScore):
-            return [score.in_order(column) for column in self._columns(0)]
-        else:
-            # scores of sorted numbers are quicker to find
-            sides = [np.array(evaluate(score, column[:, np.newaxis])) for column in self._columns(0)]
-        for side in sides:
-            side.sort()
-        return sides
-
-    def binary(self, score: Score) -> list[FloatArray]:
-        """Return of a score of 0 or 1 on both inputs how many are 1, and how many 0."""
-        if self.finite and isinstance(score, IntervalScore):
-            ones = [score.count(column) for column in self._columns(score.coordinate)]
-        else:
-            # the ones are last
-            ones = [len(side) - int(np.searchsorted(side, 1.0)) for side in self.ordered(score)]
-        return [np.array([one, self.rows - one], dtype=np.float64) for one in ones]
-
-    def _columns(self, k: int) -> list[FloatArray]:
-        """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
-        columns = self._sorted.get(k)
-        if columns is None:
-            columns = [np.concatenate([part[side][:, k] for part in self.parts]) for side in (0, 1)]
-            for column in columns:
-                column.sort()
-            self._sorted.clear()
-            self._sorted[k] = columns
-        return columns
-
-    @cached_property
-    def _sorted(self) -> dict[int, list[FloatArray]]:
-        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,10 +361,6 @@ def method_for(candidate: Candidate, prospect: Prospect) -> Method:
     ]
     counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
     return better_method(counts, prospect.significance)
-
-
-def _directly(score: Score, outputs: FloatArray) -> FloatArray:
-    return score(outputs)
 
 
 def promised(

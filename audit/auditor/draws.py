@@ -33,6 +33,9 @@ AHEAD = 4
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS, STAGES = 1, 2, 3, 4, 5, 6, 7, 8
 """Phases in the numbering of draws; 0 is the probe, and from STAGES on later stages certify."""
 
+SCORED = 2**20
+"""Phase of draws that a few scores are judged on as they are made; no stage has so large a number."""
+
 EVERY_WHOLE = 2**53
 """Up to this, a 64-bit float holds every whole number."""
 
@@ -259,24 +262,28 @@ def _checked(outputs: Any, rows: int, width: int) -> FloatArray:
         raise SubjectError(f"sample() must return a numpy array, not {type(outputs).__name__}")
     if outputs.dtype.kind not in "fiub":
         raise SubjectError(f"sample() must return real numbers, not {outputs.dtype}")
-    if outputs.dtype.kind == "f" and outputs.dtype.itemsize > np.dtype(np.float64).itemsize:
-        raise SubjectError(
-            f"sample() must return floats of at most 64 bits, not {outputs.dtype}: bits would be lost"
-        )
     if outputs.ndim != 2 or outputs.shape[0] != rows or outputs.shape[1] == 0:
         raise SubjectError(f"sample() must return shape ({rows}, k) for {rows} draws, not {outputs.shape}")
     if width != -1 and outputs.shape[1] != width:
         raise SubjectError(f"outputs change shape: {outputs.shape[1]} coordinates after {width}")
-    if outputs.dtype.kind in "iu":
-        beyond = outputs[(outputs > EVERY_WHOLE) | (outputs < -EVERY_WHOLE)]
+    lost = lost_in_floats(outputs)
+    if lost is not None:
+        raise SubjectError(f"sample() returned {lost}")
+    # a plain array: a matrix would keep two dimensions where one is meant
+    return np.asarray(outputs, dtype=np.float64)
+
+
+def lost_in_floats(numbers: np.ndarray[Any, Any]) -> str | None:
+    """Return which numbers 64-bit floats do not hold, in words; None if they hold all."""
+    if numbers.dtype.kind == "f" and numbers.dtype.itemsize > np.dtype(np.float64).itemsize:
+        return f"{numbers.dtype} numbers: bits would be lost in floats of at most 64 bits"
+    if numbers.dtype.kind in "iu":
+        beyond = numbers[(numbers > EVERY_WHOLE) | (numbers < -EVERY_WHOLE)]
         # a count and its neighbour would become one float, and the audit would call their outputs equal
         lost = next((whole for whole in beyond.tolist() if int(float(whole)) != whole), None)
         if lost is not None:
-            raise SubjectError(
-                f"sample() returned {lost}, which no 64-bit float holds: whole numbers up to 2^53 fit"
-            )
-    # a plain array: a matrix would keep two dimensions where one is meant
-    return np.asarray(outputs, dtype=np.float64)
+            return f"{lost}, which no 64-bit float holds: whole numbers up to 2^53 fit"
+    return None
 
 
 def joined(pairs: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:

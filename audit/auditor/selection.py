@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audit.auditor.choose import (
+    CLEARLY,
+    NO_MORE,
     OF_CHOSEN,
     OF_STURDY,
     Candidate,
@@ -20,12 +22,13 @@ from audit.auditor.choose import (
 )
 from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
-from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, Draws, joined
+from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, SCORED, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_of_new
+from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
+from audit.auditor.scored import Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -55,6 +58,19 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 ONE_SCORE_ROWS = 2**16
 """Outputs per input to choose a threshold of the exact likelihood ratio on, when that is the only family."""
 
+SCORED_SHARE, MOST_SCORED, MOST_SCORED_ROWS = 0.1, 2**22, 2**17
+"""Share of the draws, numbers and outputs per input that choose at most, if wide outputs leave the choice unclear.
+
+Those that are not held are scored as they are drawn.  The threshold of a sum of twenty coordinates, chosen on
+52,000 outputs, often lies too far out or not far enough.
+"""
+
+MANY_DRAWS = 2_000_000
+"""From so many draws on, some can be spared to choose on."""
+
+FEW_SCORED = 3
+"""Most scores of a kind, besides binary ones, that such draws are judged by: each takes memory."""
+
 A_FEW = 100
 """Outputs to look at before all others."""
 
@@ -77,6 +93,8 @@ class Phases:
     choose: int
     certify: int
     screen: int = 0
+    scored: int = 0
+    """More of `certify` that may choose, if the others leave the choice unclear."""
 
     @classmethod
     def of(cls, draws: int, width: int, *, learning: bool) -> Phases:
@@ -91,7 +109,9 @@ class Phases:
         learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
         most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
-        return cls(learn, choose, draws // 2 - screen - learn - choose, screen)
+        many = learning and draws >= MANY_DRAWS
+        scored = min(int(draws * SCORED_SHARE) // 2, MOST_SCORED // held, MOST_SCORED_ROWS) if many else 0
+        return cls(learn, choose, draws // 2 - screen - learn - choose, screen, max(0, scored - choose))
 
     @property
     def selection(self) -> int:
@@ -177,7 +197,7 @@ def select(
         source,
         families,
         prospect,
-        more=more,
+        more=(more, plan.scored),
         with_curve=with_curve,
     )
 
@@ -189,12 +209,12 @@ def select_from(
     families: Sequence[str],
     prospect: Prospect,
     *,
-    more: int = 0,
+    more: tuple[int, int] = (0, 0),
     with_curve: bool = False,
 ) -> Selection:
     """Learn scores from some draws and choose the events on others; this many more may be made if needed.
 
-    With a curve, choose its events too.
+    The first number of them is held, the second scored as they are drawn.  With a curve, choose its events too.
 
     Raises
     ------
@@ -211,11 +231,19 @@ def select_from(
         )
     ]
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
-    if more and not ideal[0].clear:
-        # an iterator, which lets the parts go
-        choosing = joined(iter((choosing, source.phase(CHOOSE_ON, more))))
+    # where nothing is promised, no score has been left out yet
+    held, scored = more[0], more[1] if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
+    rows = len(choosing[0])
+    if (held or scored) and not ideal[0].clear:
+        if held:
+            # an iterator, which lets the parts go
+            choosing = joined(iter((choosing, source.phase(CHOOSE_ON, held))))
+        rows = len(choosing[0]) + scored
         judged = zip(proposed, found, (ideal, implementation), strict=True)
-        proposed = [some.still(these, *best) for some, these, best in judged]
+        most = FEW_SCORED if scored else None
+        proposed = [some.still(these, *best, most=most) for some, these, best in judged]
+        if scored:
+            proposed = _with_scored(proposed, source, scored)
         ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
     del proposed
     levels, cuts = _of_curve(ideal[0].event, choosing, prospect) if with_curve else (np.empty(0), ())
@@ -227,7 +255,7 @@ def select_from(
         unseen, rare = _unseen(known, later)
         new = (*rare, *_new_combinations(known, later))
     notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
-    return Selection(of_ideal, of_implementation, levels, cuts, notes, len(choosing[0]), unseen)
+    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +273,8 @@ class Proposed:
         Its workers judge the scores, until its deadline.
     competitors : (int, int)
         Fitted and given scores that there were at first.
+    scored : Scored
+        Their values on outputs that were not held.
     """
 
     fitted: list[Score]
@@ -253,6 +283,7 @@ class Proposed:
     quantiser: Quantiser | None
     source: Draws
     competitors: tuple[int, int] = (0, 0)
+    scored: Scored = NO_MORE[1]
 
     @classmethod
     def of(
@@ -284,23 +315,53 @@ class Proposed:
         choosing = _rounded(choosing, self.quantiser)
         # dozens of fitted intervals are no reason to doubt the few scores that were given
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
-        each, grid = self.source.each, self.quantiser
+        each, grid, scored = self.source.each, self.quantiser, self.scored
+        apart, on_all = (None, scored), (self.learning, scored)
         return [
-            candidates_of(self.fitted, *choosing, few[0], grid, each=each) if self.fitted else [],
-            candidates_of(self.given, *choosing, few[1], grid, more=self.learning, each=each)
-            if self.given
-            else [],
+            candidates_of(self.fitted, *choosing, few[0], grid, more=apart, each=each) if self.fitted else [],
+            candidates_of(self.given, *choosing, few[1], grid, more=on_all, each=each) if self.given else [],
         ]
 
-    def still(self, found: Sequence[Sequence[Candidate]], best: Candidate, *beside: Candidate) -> Proposed:
+    def still(
+        self, found: Sequence[Sequence[Candidate]], best: Candidate, *beside: Candidate, most: int | None = None
+    ) -> Proposed:
         """Return the scores that more draws may still choose, and that of the event beside the best."""
         if not found:
             return self
         fitted, given = (
-            hopeful(some, these, best, beside)
+            hopeful(some, these, best, beside, most)
             for some, these in zip((self.fitted, self.given), found, strict=True)
         )
         return replace(self, fitted=fitted, given=given)
+
+
+def _with_scored(proposed: Sequence[Proposed], source: Draws, rows: int) -> list[Proposed]:
+    """Return what is proposed with its scores of this many further draws, which are let go chunk by chunk."""
+    listed = [(some.quantiser, [*some.fitted, *some.given]) for some in proposed]
+
+    def score(left: FloatArray, right: FloatArray) -> tuple[int, list[list[list[FloatArray]]]]:
+        found = []
+        for grid, scores in listed:
+            pair = _rounded((left, right), grid) if scores else (left, right)
+            found.append([scored_by(one, *pair) for one in scores])
+        return len(left), found
+
+    values = [[[np.zeros(2 if one.binary else rows) for _ in (0, 1)] for one in scores] for _, scores in listed]
+    start = 0
+    for size, chunk in source.deadline.during(source.map(SCORED, rows, score)):
+        for place, (_, scores) in enumerate(listed):
+            for one, sides, parts in zip(scores, values[place], chunk[place], strict=True):
+                for side, part in zip(sides, parts, strict=True):
+                    if one.binary:
+                        np.add(side, part, out=side)
+                    else:
+                        side[start : start + size] = part
+        start += size
+    by_score = [
+        {id(one): sides for one, sides in zip(scores, these, strict=True)}
+        for (_, scores), these in zip(listed, values, strict=True)
+    ]
+    return [replace(some, scored=Scored(rows, these)) for some, these in zip(proposed, by_score, strict=True)]
 
 
 def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
@@ -360,7 +421,7 @@ def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
     """Return the share of outputs with an unlearned value that one input may have alone, and notes.
 
     Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
-    there, events cover ranges of values.  A note tells of unlearned values that both inputs are found to share.
+    there, events cover ranges of values.  A note tells of unlearned values that both inputs seem to share.
     """
     may_be_alone, shared = 0.0, 0.0
     for k in range(learning[0].shape[1]):
@@ -373,14 +434,18 @@ def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
         if unlearned < MANY_UNSEEN:
             continue
         sides = [np.concatenate(parts)[:, k] for parts in zip(learning, choosing, strict=True)]
-        alone = unlearned * largest_share_alone(*sides)
+        never = share_beyond_a_tail(np.concatenate(sides))
+        alone = min(unlearned, unlearned * largest_share_alone(*sides) + never)
         if alone >= MANY_UNSEEN:
             may_be_alone = max(may_be_alone, alone)
         else:
             shared = max(shared, unlearned)
     if not shared:
         return may_be_alone, ()
-    note = f"{shared:.2g} of the outputs have values too rare to be learned: both inputs have those that repeat"
+    note = (
+        f"{shared:.2g} of the outputs have values too rare to be learned; by how often these repeat, less than "
+        f"{MANY_UNSEEN} of the outputs have values of one input alone (two standard errors up)"
+    )
     return may_be_alone, (note,)
 
 
@@ -411,5 +476,6 @@ def _notes(choosing: Pair) -> tuple[str, ...]:
         notes.append(ONE_OUTPUT_EACH)
     share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
     if share:
-        notes.append(f"{share:.3g} of the outputs have a coordinate that is not finite; they count as outcomes")
+        some = "all outputs" if share == 1 else f"{share:.3g} of the outputs"
+        notes.append(f"{some} have a coordinate that is not finite; they count as outcomes")
     return tuple(notes)

@@ -98,24 +98,28 @@ class Taught:
     width : int
     finite : tuple of ndarray
         The outputs on left and right, as scores for finite outputs meet them.
-    all_finite : bool
+    not_finite : tuple of int
+        Coordinates with numbers that are not finite.
     """
 
     width: int
     finite: tuple[FloatArray, FloatArray]
-    all_finite: bool
+    not_finite: tuple[int, ...]
 
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Taught:
         """Return the draws of two samples of shape (n, k)."""
         finite = filled(left), filled(right)
-        return cls(left.shape[1], finite, finite[0] is left and finite[1] is right)
+        if finite[0] is left and finite[1] is right:
+            return cls(left.shape[1], finite, ())
+        everywhere = np.isfinite(left).all(axis=0) & np.isfinite(right).all(axis=0)
+        return cls(left.shape[1], finite, tuple(np.flatnonzero(~everywhere).tolist()))
 
     def proposals(self, family: str, subject: object, inputs: tuple[object, object]) -> Iterator[Score]:
         """Yield the scores of one family."""
         enough = min(len(sample) for sample in self.finite) >= FEW
         if family == "rare":
-            yield from () if self.all_finite else (NotFiniteScore(kind) for kind in NOT_FINITE)
+            yield from self._not_finite()
             yield from _off_grid(*self.finite) if enough else ()
         elif family == "likelihood_ratio":
             if hasattr(subject, "log_likelihood_ratio"):
@@ -128,6 +132,13 @@ class Taught:
             yield from (CoordinateScore(k) for k in range(self.width))
         elif enough:
             yield from LEARNERS[family](*self.finite)
+
+    def _not_finite(self) -> Iterator[Score]:
+        """Yield whether an output has a number that is not finite, and where."""
+        if self.not_finite:
+            yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
+        if self.width > 1:
+            yield from (NotFiniteScore(kind, k) for k in self.not_finite for kind in NOT_FINITE)
 
 
 def _intervals(left: FloatArray, right: FloatArray) -> Iterator[Score]:

@@ -202,7 +202,7 @@ class LikelihoodRatioScore:
     function: Callable[[FloatArray], FloatArray]
     name: ClassVar[str] = "likelihood_ratio"
     learned: ClassVar[bool] = False
-    sees_all: ClassVar[bool] = False
+    sees_all: ClassVar[bool] = True
     binary: ClassVar[bool] = False
 
     @classmethod

@@ -108,9 +108,10 @@ class EqualityEvent(EventOfScore, frozen=True, kw_only=True, tag="equal_coordina
 
 
 class NotFiniteEvent(EventOfScore, frozen=True, kw_only=True, tag="not_finite"):
-    """An event of whether some coordinate is not a finite number."""
+    """An event of whether some coordinate is not a finite number, or whether a certain one is not."""
 
     kind: Literal["nan", "+inf", "-inf", "any"]
+    coordinate: int | None = None
 
 
 class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):

@@ -23,8 +23,8 @@ LARGEST_SET, LOOKED_AT = 2**16, 2**12
 MODULI_ROWS, CLEAR_EXCESS, FEW_MODULI = 2**13, 8.0, 3
 """Rows of each sample that moduli are judged on, the excess that is clear, and how many moduli are returned."""
 
-FEW_REPEATED = 30
-"""Fewer rare values that are expected on both inputs say nothing about the others."""
+FEW_REPEATED, ERRORS = 30, 2.0
+"""Fewer rare values that are expected on both inputs say nothing about the others; standard errors to a limit."""
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number without pattern (2^64 over the golden ratio)."""
@@ -39,9 +39,12 @@ class NotFiniteScore(StoredByItsFields):
     Parameters
     ----------
     kind : {'nan', '+inf', '-inf', 'any'}
+    coordinate : int or None
+        The only one that is looked at; None looks at all.
     """
 
     kind: str
+    coordinate: int | None = None
     name: ClassVar[str] = "not_finite"
     learned: ClassVar[bool] = False
     sees_all: ClassVar[bool] = True
@@ -49,6 +52,8 @@ class NotFiniteScore(StoredByItsFields):
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the indicators."""
+        if self.coordinate is not None:
+            outputs = outputs[:, [self.coordinate]]
         if self.kind == "any":
             matches = ~np.isfinite(outputs)
         elif self.kind == "nan":
@@ -295,6 +300,8 @@ def largest_share_alone(left: NumberArray, right: NumberArray) -> float:
 
     A value that occurs two or three times in two samples of one size is in both with probability 1/2 or 3/4 if
     both inputs have it alike, and never if one has it alone.  The limit is two standard errors up.
+
+    Values that occur once tell nothing: :func:`share_beyond_a_tail` says how many there are.
     """
     both = np.concatenate([left, right])
     _, place, counts = np.unique(both, return_inverse=True, return_counts=True)
@@ -305,7 +312,20 @@ def largest_share_alone(left: NumberArray, right: NumberArray) -> float:
         return 1.0
     on_both = np.count_nonzero((on_left[rare] > 0) & (on_left[rare] < counts[rare]))
     error = math.sqrt(float((expected * (1 - expected)).sum()))
-    return float(np.clip(1 - (on_both - 2 * error) / expected.sum(), 0.0, 1.0))
+    return float(np.clip(1 - (on_both - ERRORS * error) / expected.sum(), 0.0, 1.0))
+
+
+def share_beyond_a_tail(values: NumberArray) -> float:
+    """Return the share of values that occur once, less twice the number of those that occur twice.
+
+    In a tail that falls off like a geometric one, or faster, there are at most twice as many of the first as of
+    the second.  More may be codes that no input ever repeats.  The share is two standard errors up.
+    """
+    _, counts = np.unique(values, return_counts=True)
+    once, twice = np.count_nonzero(counts == 1), np.count_nonzero(counts == 2)
+    # as the counts of a Poisson law
+    more = once - 2 * twice + ERRORS * math.sqrt(once + 4 * twice)
+    return max(0.0, more / len(values))
 
 
 def _keys(values: FloatArray) -> NumberArray:
@@ -323,7 +343,7 @@ def _keys(values: FloatArray) -> NumberArray:
     return keys
 
 
-READERS["not_finite"] = lambda document: NotFiniteScore(str(document["kind"]))
+READERS["not_finite"] = lambda document: NotFiniteScore(str(document["kind"]), document.get("coordinate"))
 READERS["category"] = lambda document: CategoryScore(
     tuple(document["coordinates"]),
     np.array(document["values"], dtype=np.float64),

@@ -11,9 +11,14 @@ import pytest
 from scipy.stats import binom, mannwhitneyu
 
 from audit.auditor.distinguish import Terms, estimate
-from audit.auditor.events import Quantiser, event_of
+from audit.auditor.events import Quantiser, event_of, values
 from audit.auditor.events.quantiser import QUANTISED_BITS
-from audit.auditor.events.values import OneSidedRowsScore, OneSidedScore
+from audit.auditor.events.values import (
+    OneSidedRowsScore,
+    OneSidedScore,
+    largest_share_alone,
+    share_beyond_a_tail,
+)
 from audit.bounds import Counts, epsilon_lower_bound
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.fresh import too_fine
@@ -191,9 +196,64 @@ class Rounded(Laplace):
 def test_rare_values_that_both_inputs_share_leave_the_audit_decided(own, monkeypatch):
     monkeypatch.setattr(Rounded, "own", own)
     found = audit(Rounded(), 1_000_000, families=SOME)
-    said = any("too rare to be learned: both inputs have those that repeat" in note for note in found.notes)
+    said = any("have values of one input alone (two standard errors up)" in note for note in found.notes)
     assert (said, found.unseen > 0.0) == (not own, own)
     assert own or found.verdict(1.0) == "not refuted"
+
+
+class HiddenCodes(Rounded):
+    """Laplace noise to three digits, and in one output of 25 a secret code that never comes twice."""
+
+    codes: ClassVar[float] = 0.04
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        usual = super().sample(data, count, rng)
+        # an odd or an even one
+        codes = 2.0**30 + 2 * rng.integers(2**28, size=(count, 1)) + int(bool(data))
+        return np.where(rng.random((count, 1)) < self.codes, codes, usual)
+
+
+def test_codes_of_either_input_that_never_repeat_are_not_passed_over():
+    """Both inputs have as many, beside tails that they share; only the parity of a code tells them apart."""
+    found = audit(HiddenCodes(), 1_000_000, families=("coordinates", "intervals"))
+    assert found.unseen > 0.02
+    assert found.verdict(1.0) == "undecided"
+
+
+def made(alone: float, rows: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return rare values on two inputs: each occurs once or twice, and this share has one input alone."""
+    kinds = rows
+    own = int(alone * kinds)
+    sides = []
+    for side in (0, 1):
+        values = rng.integers(kinds, size=rows).astype(np.float64)
+        # a value that one input has alone keeps its place in the count of the other one
+        values[values < own] += (side + 1) * 2.0 * kinds
+        sides.append(values)
+    return sides[0], sides[1]
+
+
+@pytest.mark.parametrize("alone", [0.0, 0.02, 0.1, 0.5])
+def test_limit_of_values_of_one_input_alone_holds(alone, monkeypatch):
+    """Above the true share in all but a few samples; without its standard errors (broken control) it is not."""
+
+    def missed() -> int:
+        rng = np.random.default_rng(int(1000 * alone))
+        return sum(largest_share_alone(*made(alone, 4_000, rng)) < alone for _ in range(200))
+
+    allowed = 0.023
+    assert binom.sf(missed() - 1, 200, allowed) > 1e-3
+    monkeypatch.setattr(values, "ERRORS", 0.0)
+    assert alone == 0.0 or binom.sf(missed() - 1, 200, allowed) < 1e-6
+
+
+def test_tails_have_at_most_twice_as_many_values_once_as_twice():
+    """Null control: Laplace and Gaussian tails; broken control: codes that never repeat."""
+    rng = np.random.default_rng(1)
+    for draw in (rng.laplace, rng.normal):
+        tail = np.round(draw(size=200_000), 3)
+        assert share_beyond_a_tail(tail) < 0.003
+        assert share_beyond_a_tail(np.concatenate([tail, 1e6 + np.arange(8_000)])) > 0.03
 
 
 # --- Numbers that are not finite ------------------------------------------------------------------------------
@@ -218,6 +278,43 @@ def test_coordinate_that_never_is_a_number_hides_no_other(name, monkeypatch):
     assert right.verdict(1.0) == "not refuted"
     monkeypatch.setattr(BesideNothing, "share", 0.5)
     assert audit(BesideNothing(), 20_000).verdict(1.0) == "refuted"
+
+
+class WhichIsNotANumber(Laplace):
+    """One of two coordinates is NaN and the other 0, on both inputs: the secret is which."""
+
+    share: ClassVar[float] = 1.0
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        outputs = np.zeros((count, 2))
+        told = rng.random(count) < self.share
+        place = np.where(told, int(bool(data)), rng.integers(2, size=count))
+        outputs[np.arange(count), place] = np.nan
+        return outputs
+
+
+def test_which_coordinate_is_not_a_number_is_seen(monkeypatch):
+    assert audit(WhichIsNotANumber(), 20_000).verdict(1.0) == "refuted"
+    # null control: either coordinate, by chance alone
+    monkeypatch.setattr(WhichIsNotANumber, "share", 0.0)
+    found = audit(WhichIsNotANumber(), 20_000)
+    assert found.epsilon_lower_bound < 0.1
+    assert any("all outputs have a coordinate that is not finite" in note for note in found.notes)
+
+
+class RatioOfNothing(Laplace):
+    """NaN on the left more often: the subject's own ratio knows how much."""
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        return np.where(rng.random((count, 1)) < (0.1 if data else 0.8), np.nan, 0.0)
+
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        return np.where(np.isnan(outputs[:, 0]), math.log(8), math.log(0.2 / 0.9))
+
+
+def test_likelihood_ratio_of_a_subject_meets_outputs_as_they_are():
+    found = audit(RatioOfNothing(), 20_000, families=("likelihood_ratio",))
+    assert found.verdict(1.0) == "refuted"
 
 
 # --- Released weights -----------------------------------------------------------------------------------------

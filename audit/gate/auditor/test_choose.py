@@ -7,13 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audit.auditor.choose import Candidate, Prospect, best_event, best_of, candidates_of, hopeful
+from audit.auditor.choose import (
+    Candidate,
+    Prospect,
+    best_event,
+    best_of,
+    candidates_of,
+    hopeful,
+)
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, Draws
 from audit.auditor.events import FAMILIES, Event, Score
 from audit.auditor.events.bits import BitScore
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from audit.auditor.events.values import NotFiniteScore
+from audit.auditor.scored import Scored, scored_by
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts
 from audit.subjects.catalogue import HalfNoiseLaplace, LeakyLaplace
@@ -142,5 +150,20 @@ def test_draws_in_two_parts_are_judged_as_if_joined() -> None:
     bits = BitScore(0, "low_bits")
     scores: list[Score] = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2), learned, bits, NotFiniteScore("any")]
     prospect = Prospect(50_000, 0.0, 0.05)
-    parts = candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(left[4_000:], right[4_000:]))
-    assert parts == candidates_of(scores, left, right, prospect, None)
+    joined = candidates_of(scores, left, right, prospect, None)
+    more = left[4_000:], right[4_000:]
+    assert candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(more, Scored())) == joined
+    # and if the further ones were scored and let go
+    scored = Scored(5_000, {id(score): scored_by(score, *more) for score in scores})
+    apart = candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(None, scored))
+    assert apart == joined
+    # the broken control: scores of other outputs
+    others = Scored(5_000, {id(score): scored_by(score, *more[::-1]) for score in scores})
+    assert candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(None, others)) != joined
+
+
+def test_wide_outputs_choose_on_more_than_are_held() -> None:
+    assert [Phases.of(2_000_000, width, learning=True).scored for width in (1, 8)] == [0, 0]
+    plan = Phases.of(2_000_000, 20, learning=True)
+    assert plan.scored == 100_000 - plan.choose > 40_000
+    assert Phases.of(2_000_000, 20, learning=False).scored == Phases.of(1_000_000, 20, learning=True).scored == 0

@@ -190,8 +190,14 @@ def test_certificate_of_a_sturdy_event_holds_and_is_repeated(capsys):
     assert outcome(verify(certificate)) == "holds"
     assert next(check for check in replay(certificate) if check.name == "replay").holds
     # the broken control: the same bound at a share it was not certified at
-    weaker = changed(certificate, share=OF_STURDY / 10)
-    assert outcome(verify(weaker)) == "does not hold"
+    for share in (OF_STURDY / 10, OF_CHOSEN):
+        assert outcome(verify(changed(certificate, share=share))) == "does not hold"
+    # and the bound of that share with it: the arithmetic is right, and a replay finds it
+    significance = OF_CHOSEN * certificate.request.significance
+    bound = epsilon_lower_bound(certificate.counts, 0.0, significance, certificate.method)
+    bolder = changed(certificate, share=OF_CHOSEN, epsilon_lower_bound=bound)
+    assert bound > certificate.epsilon_lower_bound
+    assert next(check for check in replay(bolder) if check.name == "replay").holds is False
 
 
 def test_of_two_bounds_the_larger_is_seldom_above_the_truth():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.draws import EVERY_WHOLE
+from audit.auditor.draws import lost_in_floats
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
 from reference.common.printable import quoted
@@ -75,15 +75,9 @@ def as_floats(what: str, given: Any) -> FloatArray:
             f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given)}; "
             "number the outcomes, or declare the outcomes to an adapter"
         )
-    if values.dtype.kind == "f" and values.dtype.itemsize > np.dtype(np.float64).itemsize:
-        raise SubjectError(
-            f"{what} must be made of floats of at most 64 bits, not {values.dtype}: bits would be lost"
-        )
-    if values.dtype.kind in "iu":
-        beyond = values[(values > EVERY_WHOLE) | (values < -EVERY_WHOLE)]
-        lost = next((whole for whole in beyond.tolist() if int(float(whole)) != whole), None)
-        if lost is not None:
-            raise SubjectError(f"{what} holds {lost}, which no 64-bit float does: take a constant off first")
+    lost = lost_in_floats(values)
+    if lost is not None:
+        raise SubjectError(f"{what} holds {lost}")
     return values.astype(np.float64)
 
 

@@ -1,0 +1,129 @@
+"""Draws that scores are judged on: held, or let go as soon as they are scored, since wide outputs take memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from audit.auditor.events import Score, score_all
+from audit.auditor.events.bits import BitScore
+from audit.auditor.events.protocol import filled
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
+from reference.common.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores of outputs that were let go.
+
+    Parameters
+    ----------
+    rows : int
+        Outputs per input.
+    by_score : mapping
+        By a score's `id`, its values on both inputs; of a binary one how many are 1, and how many 0.
+    """
+
+    rows: int = 0
+    by_score: Mapping[int, Sequence[FloatArray]] = field(default_factory=dict)
+
+    def joined(self, score: Score, sides: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the values of a score on other outputs, and those on these."""
+        if not self.rows:
+            return list(sides)
+        return [np.concatenate(parts) for parts in zip(sides, self.by_score[id(score)], strict=True)]
+
+    def added(self, score: Score, counts: Sequence[FloatArray]) -> list[FloatArray]:
+        """Return the counts of a binary score with those of these outputs."""
+        if not self.rows:
+            return list(counts)
+        return [one + other for one, other in zip(counts, self.by_score[id(score)], strict=True)]
+
+
+def scored_by(score: Score, left: FloatArray, right: FloatArray) -> list[FloatArray]:
+    """Return the values of a score on outputs of both inputs; of a binary one how many are 1, and how many 0."""
+    sides = [np.array(score_all(score, side)) for side in (left, right)]
+    if not score.binary:
+        return sides
+    ones = [int(np.count_nonzero(side >= 1.0)) for side in sides]
+    return [np.array([one, len(side) - one], dtype=np.float64) for one, side in zip(ones, sides, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Draws that scores are judged on: parts whose order, and that of their rows, plays no part.
+
+    Parameters
+    ----------
+    parts : sequence of (left, right)
+        As scores for finite outputs meet them.
+    drawn : sequence of (left, right)
+        As they are: the same parts if all numbers are finite.
+    scored : Scored
+    """
+
+    parts: Sequence[tuple[FloatArray, FloatArray]]
+    drawn: Sequence[tuple[FloatArray, FloatArray]]
+    scored: Scored
+
+    @classmethod
+    def of(
+        cls, left: FloatArray, right: FloatArray, more: tuple[FloatArray, FloatArray] | None, scored: Scored
+    ) -> Outputs:
+        """Return two samples, joined with others."""
+        given = [(left, right)] if more is None else [more, (left, right)]
+        # most scores look at one coordinate
+        drawn = [(np.asfortranarray(one), np.asfortranarray(other)) for one, other in given]
+        return cls([(filled(one), filled(other)) for one, other in drawn], drawn, scored)
+
+    @property
+    def rows(self) -> int:
+        """Outputs per input."""
+        return self._held + self.scored.rows
+
+    @property
+    def _held(self) -> int:
+        return sum(len(left) for left, _ in self.parts)
+
+    def ordered(self, score: Score) -> list[FloatArray]:
+        """Return the scores on both inputs, sorted."""
+        sides = self.scored.joined(score, self._values(score))
+        for side in sides:
+            side.sort()
+        return sides
+
+    def _values(self, score: Score) -> list[FloatArray]:
+        parts = self.drawn if score.sees_all else self.parts
+        if parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
+            return [np.concatenate([score(part[side]) for part in parts]) for side in (0, 1)]
+        if isinstance(score, CoordinateScore | AdditiveScore):
+            return [score.in_order(column) for column in self._columns(parts, 0)]
+        # scores of sorted numbers are quicker to find
+        return [np.array(score(column[:, np.newaxis])) for column in self._columns(parts, 0)]
+
+    def binary(self, score: Score) -> list[FloatArray]:
+        """Return of a score of 0 or 1 on both inputs how many are 1, and how many 0."""
+        if isinstance(score, IntervalScore):
+            ones = [score.count(column) for column in self._columns(self.parts, score.coordinate)]
+        else:
+            ones = [int(np.count_nonzero(side >= 1.0)) for side in self._values(score)]
+        counts = [np.array([one, self._held - one], dtype=np.float64) for one in ones]
+        return self.scored.added(score, counts)
+
+    def _columns(self, parts: Sequence[tuple[FloatArray, FloatArray]], k: int) -> list[FloatArray]:
+        """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
+        columns = self._sorted.get((id(parts), k))
+        if columns is None:
+            columns = [np.concatenate([part[side][:, k] for part in parts]) for side in (0, 1)]
+            for column in columns:
+                column.sort()
+            self._sorted.clear()
+            self._sorted[id(parts), k] = columns
+        return columns
+
+    @cached_property
+    def _sorted(self) -> dict[tuple[int, int], list[FloatArray]]:
+        return {}
