@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
 
 from audit.auditor.events import Event, Quantiser, Score
-from audit.auditor.scored import Outputs, Scored
+from audit.auditor.scored import Outputs
 from audit.bounds import POWER, SMALLEST_SIGNIFICANCE, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray, IntArray
 
@@ -190,10 +190,6 @@ class Prospect:
         return able
 
 
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
-
-NO_MORE: tuple[Pair | None, Scored] = (None, Scored())
-
 Judged: TypeAlias = list[Candidate] | FloatArray
 
 Made = TypeVar("Made")
@@ -212,17 +208,15 @@ def best_event(
     Where no event promises a positive bound, the event whose shares differ most in units of their standard
     error: this tests at least something common, not the luckiest tail.
     """
-    return best_of(candidates_of(scores, left, right, prospect, quantiser))
+    return best_of(candidates_of(scores, Outputs.of(left, right), prospect, quantiser))
 
 
 def candidates_of(
     scores: Iterable[Score],
-    left: FloatArray,
-    right: FloatArray,
+    outputs: Outputs,
     prospect: Prospect,
     quantiser: Quantiser | None,
     *,
-    more: tuple[Pair | None, Scored] = NO_MORE,
     each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
 ) -> list[Candidate]:
     """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
@@ -230,17 +224,15 @@ def candidates_of(
     Parameters
     ----------
     scores : iterable of Score
-    left, right : ndarray, shape (n, k)
+    outputs : Outputs
         Choosing draws, already quantised where `quantiser` is given.
     prospect : Prospect
     quantiser : Quantiser or None
         Of the returned events.
-    more : (Pair or None, Scored)
-        Further draws, judged together with these, and the scores of others.
     each : callable
         Judges the scores: `each(work, number)` yields `work(0)`, `work(1)`, ...
     """
-    outputs, listed = Outputs.of(left, right, *more), list(scores)
+    listed = list(scores)
 
     def judge(place: int) -> Judged:
         """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""

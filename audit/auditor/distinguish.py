@@ -20,7 +20,7 @@ from audit.auditor.dependence import ENOUGH_DRAWS, check_short_calls
 from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
-from audit.auditor.selection import Phases, Selection, ToCertify, select, select_from
+from audit.auditor.selection import Further, Phases, Selection, ToCertify, select, select_from
 from audit.auditor.stages import Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally
@@ -381,7 +381,9 @@ class _Run:
                 prospect = self._prospect(stage.certify, stage.share)
                 divided = kept.divided(learning=learning)
                 families, with_curve = self.terms.families, self.terms.with_curve
-                selection = select_from(*divided, self.source, families, prospect, with_curve=with_curve)
+                selection = select_from(
+                    *divided, self.source, families, prospect, Further(), with_curve=with_curve
+                )
                 seconds = deadline.now() - start
                 self._check_calls(selection, 2 * stage.until)
                 self._certify(selection, kept.rows, stage, kept)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from audit.auditor.events.bits import BitScore
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from reference.common.arrays import FloatArray
+
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+"""Outputs of both inputs, or numbers made of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,20 +31,8 @@ class Scored:
         By a score's `id`, its values on both inputs; of a binary one how many are 1, and how many 0.
     """
 
-    rows: int = 0
-    by_score: Mapping[int, Sequence[FloatArray]] = field(default_factory=dict)
-
-    def joined(self, score: Score, sides: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return the values of a score on other outputs, and those on these."""
-        if not self.rows:
-            return list(sides)
-        return [np.concatenate(parts) for parts in zip(sides, self.by_score[id(score)], strict=True)]
-
-    def added(self, score: Score, counts: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return the counts of a binary score with those of these outputs."""
-        if not self.rows:
-            return list(counts)
-        return [one + other for one, other in zip(counts, self.by_score[id(score)], strict=True)]
+    rows: int
+    by_score: Mapping[int, Sequence[FloatArray]]
 
 
 def scored_by(score: Score, left: FloatArray, right: FloatArray) -> list[FloatArray]:
@@ -62,19 +54,19 @@ class Outputs:
         As scores for finite outputs meet them.
     drawn : sequence of (left, right)
         As they are: the same parts if all numbers are finite.
-    scored : Scored
+    scored : Scored or None
     """
 
-    parts: Sequence[tuple[FloatArray, FloatArray]]
-    drawn: Sequence[tuple[FloatArray, FloatArray]]
-    scored: Scored
+    parts: Sequence[Pair]
+    drawn: Sequence[Pair]
+    scored: Scored | None
 
     @classmethod
     def of(
-        cls, left: FloatArray, right: FloatArray, more: tuple[FloatArray, FloatArray] | None, scored: Scored
+        cls, left: FloatArray, right: FloatArray, *, held: Pair | None = None, scored: Scored | None = None
     ) -> Outputs:
-        """Return two samples, joined with others."""
-        given = [(left, right)] if more is None else [more, (left, right)]
+        """Return two samples, joined with others, and with the scores of those that were let go."""
+        given = [(left, right)] if held is None else [held, (left, right)]
         # most scores look at one coordinate
         drawn = [(np.asfortranarray(one), np.asfortranarray(other)) for one, other in given]
         return cls([(filled(one), filled(other)) for one, other in drawn], drawn, scored)
@@ -82,7 +74,7 @@ class Outputs:
     @property
     def rows(self) -> int:
         """Outputs per input."""
-        return self._held + self.scored.rows
+        return self._held + (self.scored.rows if self.scored is not None else 0)
 
     @property
     def _held(self) -> int:
@@ -90,7 +82,10 @@ class Outputs:
 
     def ordered(self, score: Score) -> list[FloatArray]:
         """Return the scores on both inputs, sorted."""
-        sides = self.scored.joined(score, self._values(score))
+        sides = self._values(score)
+        if self.scored is not None:
+            others = self.scored.by_score[id(score)]
+            sides = [np.concatenate(parts) for parts in zip(sides, others, strict=True)]
         for side in sides:
             side.sort()
         return sides
@@ -111,9 +106,12 @@ class Outputs:
         else:
             ones = [int(np.count_nonzero(side >= 1.0)) for side in self._values(score)]
         counts = [np.array([one, self._held - one], dtype=np.float64) for one in ones]
-        return self.scored.added(score, counts)
+        if self.scored is not None:
+            others = self.scored.by_score[id(score)]
+            counts = [one + other for one, other in zip(counts, others, strict=True)]
+        return counts
 
-    def _columns(self, parts: Sequence[tuple[FloatArray, FloatArray]], k: int) -> list[FloatArray]:
+    def _columns(self, parts: Sequence[Pair], k: int) -> list[FloatArray]:
         """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
         columns = self._sorted.get((id(parts), k))
         if columns is None:

@@ -9,11 +9,9 @@ import numpy as np
 
 from audit.auditor.choose import (
     CLEARLY,
-    NO_MORE,
     OF_CHOSEN,
     OF_STURDY,
     Candidate,
-    Pair,
     Prospect,
     best_of,
     candidates_of,
@@ -28,7 +26,7 @@ from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
-from audit.auditor.scored import Scored, scored_by
+from audit.auditor.scored import Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -177,6 +175,14 @@ class Selection:
         return tuple({id(one.event): one.event for one in (*self.ideal, *self.implementation)}.values())
 
 
+@dataclass(frozen=True)
+class Further:
+    """Draws per input that may still choose: so many are held, and so many scored as they are drawn."""
+
+    held: int = 0
+    scored: int = 0
+
+
 def select(
     source: Draws, plan: Phases, families: Sequence[str], prospect: Prospect, *, with_curve: bool = False
 ) -> Selection:
@@ -189,7 +195,6 @@ def select(
     The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose too.
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
-    more = plan.choose - plan.first_look
     # no name for draws that are let go once there are more
     return select_from(
         learning,
@@ -197,7 +202,7 @@ def select(
         source,
         families,
         prospect,
-        more=(more, plan.scored),
+        Further(plan.choose - plan.first_look, plan.scored),
         with_curve=with_curve,
     )
 
@@ -208,13 +213,13 @@ def select_from(
     source: Draws,
     families: Sequence[str],
     prospect: Prospect,
+    further: Further,
     *,
-    more: tuple[int, int] = (0, 0),
     with_curve: bool = False,
 ) -> Selection:
-    """Learn scores from some draws and choose the events on others; this many more may be made if needed.
+    """Learn scores from some draws and choose the events on others; with a curve, choose its events too.
 
-    The first number of them is held, the second scored as they are drawn.  With a curve, choose its events too.
+    Further draws to choose on are made if the first leave the choice unclear.
 
     Raises
     ------
@@ -232,12 +237,12 @@ def select_from(
     ]
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
-    held, scored = more[0], more[1] if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
+    scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
     rows = len(choosing[0])
-    if (held or scored) and not ideal[0].clear:
-        if held:
+    if (further.held or scored) and not ideal[0].clear:
+        if further.held:
             # an iterator, which lets the parts go
-            choosing = joined(iter((choosing, source.phase(CHOOSE_ON, held))))
+            choosing = joined(iter((choosing, source.phase(CHOOSE_ON, further.held))))
         rows = len(choosing[0]) + scored
         judged = zip(proposed, found, (ideal, implementation), strict=True)
         most = FEW_SCORED if scored else None
@@ -273,7 +278,7 @@ class Proposed:
         Its workers judge the scores, until its deadline.
     competitors : (int, int)
         Fitted and given scores that there were at first.
-    scored : Scored
+    scored : Scored or None
         Their values on outputs that were not held.
     """
 
@@ -283,7 +288,7 @@ class Proposed:
     quantiser: Quantiser | None
     source: Draws
     competitors: tuple[int, int] = (0, 0)
-    scored: Scored = NO_MORE[1]
+    scored: Scored | None = None
 
     @classmethod
     def of(
@@ -315,11 +320,13 @@ class Proposed:
         choosing = _rounded(choosing, self.quantiser)
         # dozens of fitted intervals are no reason to doubt the few scores that were given
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
-        each, grid, scored = self.source.each, self.quantiser, self.scored
-        apart, on_all = (None, scored), (self.learning, scored)
+        each, grid = self.source.each, self.quantiser
+        groups = zip((self.fitted, self.given), few, (None, self.learning), strict=True)
         return [
-            candidates_of(self.fitted, *choosing, few[0], grid, more=apart, each=each) if self.fitted else [],
-            candidates_of(self.given, *choosing, few[1], grid, more=on_all, each=each) if self.given else [],
+            candidates_of(scores, Outputs.of(*choosing, held=held, scored=self.scored), one, grid, each=each)
+            if scores
+            else []
+            for scores, one, held in groups
         ]
 
     def still(

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from audit.auditor.choose import Pair
 from audit.auditor.draws import CERTIFY, STAGES
+from audit.auditor.scored import Pair
 from audit.auditor.selection import (
     CHOOSE_SHARE,
     LEARN_SHARE,

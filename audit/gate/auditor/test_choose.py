@@ -21,7 +21,7 @@ from audit.auditor.events import FAMILIES, Event, Score
 from audit.auditor.events.bits import BitScore
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from audit.auditor.events.values import NotFiniteScore
-from audit.auditor.scored import Scored, scored_by
+from audit.auditor.scored import Outputs, Scored, scored_by
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts
 from audit.subjects.catalogue import HalfNoiseLaplace, LeakyLaplace
@@ -135,7 +135,7 @@ def test_scores_without_hope_are_not_judged_again() -> None:
         for side in (0.0, 1.0)
     ]
     scores = [CoordinateScore(0), CoordinateScore(1)]
-    found = candidates_of(scores, samples[0], samples[1], Prospect(170_000, 0.0, 0.05), None)
+    found = candidates_of(scores, Outputs.of(*samples), Prospect(170_000, 0.0, 0.05), None)
     best = best_of(found)
     assert best is not None
     assert hopeful(scores, found, best) == [scores[0]]
@@ -150,16 +150,16 @@ def test_draws_in_two_parts_are_judged_as_if_joined() -> None:
     bits = BitScore(0, "low_bits")
     scores: list[Score] = [CoordinateScore(0), IntervalScore(0, -0.5, 0.2), learned, bits, NotFiniteScore("any")]
     prospect = Prospect(50_000, 0.0, 0.05)
-    joined = candidates_of(scores, left, right, prospect, None)
-    more = left[4_000:], right[4_000:]
-    assert candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(more, Scored())) == joined
+    joined = candidates_of(scores, Outputs.of(left, right), prospect, None)
+    first, more = (left[:4_000], right[:4_000]), (left[4_000:], right[4_000:])
+    assert candidates_of(scores, Outputs.of(*first, held=more), prospect, None) == joined
     # and if the further ones were scored and let go
     scored = Scored(5_000, {id(score): scored_by(score, *more) for score in scores})
-    apart = candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(None, scored))
+    apart = candidates_of(scores, Outputs.of(*first, scored=scored), prospect, None)
     assert apart == joined
     # the broken control: scores of other outputs
     others = Scored(5_000, {id(score): scored_by(score, *more[::-1]) for score in scores})
-    assert candidates_of(scores, left[:4_000], right[:4_000], prospect, None, more=(None, others)) != joined
+    assert candidates_of(scores, Outputs.of(*first, scored=others), prospect, None) != joined
 
 
 def test_wide_outputs_choose_on_more_than_are_held() -> None:

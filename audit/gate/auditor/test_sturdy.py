@@ -16,6 +16,7 @@ from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, cand
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.scores import CoordinateScore
+from audit.auditor.scored import Outputs
 from audit.auditor.selection import Selection, ToCertify, sturdy_beside
 from audit.auditor.tally import EventTally
 from audit.bounds import SMALLEST_SIGNIFICANCE, AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
@@ -121,13 +122,15 @@ def test_sturdy_events_are_proposed_where_the_best_is_not():
     """Laplace noise judged by 20,000 draws: each half of the line has a common event that can refute 1."""
     rng = np.random.default_rng(0)
     left, right = rng.laplace(size=(2, 20_000, 1))
-    found = candidates_of([CoordinateScore(0)], left, right, Prospect(7_000, 0.0, 0.05, claim=1.0), None)
+    scores, outputs = [CoordinateScore(0)], Outputs.of(left, right)
+    found = candidates_of(scores, outputs, Prospect(7_000, 0.0, 0.05, claim=1.0), None)
     assert any(one.sturdy and one.common for one in found)
     assert all(one.able for one in found if one.sturdy)
     # none at the least significance that bounds take, or in a few hundred draws
     least = Prospect(10**6, 0.0, SMALLEST_SIGNIFICANCE, claim=1.0)
-    assert not any(one.sturdy for one in candidates_of([CoordinateScore(0)], left, right, least, None))
-    few = candidates_of([CoordinateScore(0)], left[:200], right[:200], Prospect(100, 0.0, 0.05, claim=1.0), None)
+    assert not any(one.sturdy for one in candidates_of(scores, outputs, least, None))
+    outputs = Outputs.of(left[:200], right[:200])
+    few = candidates_of(scores, outputs, Prospect(100, 0.0, 0.05, claim=1.0), None)
     assert not any(one.sturdy for one in few)
 
 
