@@ -282,7 +282,7 @@ def lost_in_floats(numbers: np.ndarray[Any, Any]) -> str | None:
         # a count and its neighbour would become one float, and the audit would call their outputs equal
         lost = next((whole for whole in beyond.tolist() if int(float(whole)) != whole), None)
         if lost is not None:
-            return f"{lost}, which no 64-bit float holds: whole numbers up to 2^53 fit"
+            return f"{lost}, which no 64-bit float holds (whole numbers up to 2^53 fit): take a constant off first"
     return None
 
 

@@ -174,6 +174,7 @@ class ReadingOptions:
     x_s: str | None = option(
         "--x-s", metavar="NAME", help="coordinate with its own budget (fit: one at random; audits: the first)"
     )
+    rows_per_person: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -372,7 +373,7 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
         repair=options.repair,
         ball_radius=exact("ball_radius", options.ball_radius),
         noise=options.noise or "numpy",
-        rows_per_person=options.rows_per_person if isinstance(options, PersonReadingOptions) else 1,
+        rows_per_person=options.rows_per_person,
     )
 
 

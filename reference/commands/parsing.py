@@ -29,7 +29,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any, NoReturn
 
 import click
@@ -37,12 +37,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem, shell_complete
 
 from reference import __version__
-from reference.commands.endings import (
-    close_quietly,
-    failed,
-    interrupted,
-    say,
-)
+from reference.commands.endings import close_quietly, failed, interrupted, say
 from reference.commands.output import open_closed_streams, own_output
 from reference.commands.supervision import EndedBySignalError, finish
 from reference.common.errors import InputError
@@ -206,7 +201,12 @@ def heading(group: type) -> str:
 
 def parameters(group: type) -> list[click.Parameter]:
     """Return the parameters that the fields of a group are read from."""
-    return [entry.metadata[PARAMETER](entry.name) for entry in fields(group)]
+    return [entry.metadata[PARAMETER](entry.name) for entry in _read(group)]
+
+
+def _read(group: type) -> list[Field[Any]]:
+    """Return the fields of a group that are read; others have their default, which a subgroup may let be read."""
+    return [entry for entry in fields(group) if PARAMETER in entry.metadata]
 
 
 def version_option() -> click.Option:
@@ -258,7 +258,7 @@ class Command(click.Command):
         """Write each group of options under its heading."""
         grouped = set()
         for group in self.groups:
-            names = {entry.name for entry in fields(group)}
+            names = {entry.name for entry in _read(group)}
             grouped |= names
             self._section(ctx, formatter, heading(group), [p for p in self.params if p.name in names])
         self._section(ctx, formatter, "Other", [p for p in self.get_params(ctx) if p.name not in grouped])
@@ -318,7 +318,7 @@ def command(
         def callback(**given: Any) -> int:
             with own_output():
                 return function(
-                    *(group(**{entry.name: given[entry.name] for entry in fields(group)}) for group in groups)
+                    *(group(**{entry.name: given[entry.name] for entry in _read(group)}) for group in groups)
                 )
 
         return Command(name, groups, example, callback=callback, help=text or function.__doc__)
