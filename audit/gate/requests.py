@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import msgspec
@@ -14,14 +13,14 @@ from audit.commands.estimate import EstimateOptions, command, requests
 from audit.evidence.certificate import FORMULAS, Certificate
 from audit.evidence.request import EstimateRequest
 from audit.subjects.descriptions import Description
-from reference.commands.parsing import run
+from reference.commands.parsing import filled_in, run
 from reference.common.documents import Document, converted
 
 
 def asked(*words: str) -> list[EstimateRequest]:
     """Return what a command line of `estimate` asks for, without carrying it out."""
     with command.make_context("estimate", list(words)) as context:
-        groups = [group(**{entry.name: context.params[entry.name] for entry in fields(group)}) for group in GROUPS]
+        groups = [filled_in(group, context.params) for group in GROUPS]
     *given, output = groups
     return requests(EstimateOptions(*given), output.seed)
 

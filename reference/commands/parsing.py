@@ -205,8 +205,13 @@ def parameters(group: type) -> list[click.Parameter]:
 
 
 def _read(group: type) -> list[Field[Any]]:
-    """Return the fields of a group that are read; others have their default, which a subgroup may let be read."""
+    # others keep their default, unless a subclass lets them be read
     return [entry for entry in fields(group) if PARAMETER in entry.metadata]
+
+
+def filled_in(group: type, given: Mapping[str, Any]) -> Any:
+    """Return a group of options with the values of its parameters, by name."""
+    return group(**{entry.name: given[entry.name] for entry in _read(group)})
 
 
 def version_option() -> click.Option:
@@ -317,9 +322,7 @@ def command(
     def decorate(function: Callable[..., int]) -> Command:
         def callback(**given: Any) -> int:
             with own_output():
-                return function(
-                    *(group(**{entry.name: given[entry.name] for entry in _read(group)}) for group in groups)
-                )
+                return function(*(filled_in(group, given) for group in groups))
 
         return Command(name, groups, example, callback=callback, help=text or function.__doc__)
 
