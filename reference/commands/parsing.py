@@ -205,7 +205,7 @@ def parameters(group: type) -> list[click.Parameter]:
 
 
 def _read(group: type) -> list[Field[Any]]:
-    # others keep their default, unless a subclass lets them be read
+    """Return the fields of a group that have a parameter; others keep their default."""
     return [entry for entry in fields(group) if PARAMETER in entry.metadata]
 
 
