@@ -211,3 +211,14 @@ def test_every_plot_is_drawn_in_memory_and_then_written_whole():
         assert "BytesIO()" in text, path
         assert "write_whole(" in text, path
         assert ".write_bytes(" not in text, path
+
+
+def test_verify_does_not_replace_the_certificate(tmp_path, capsys):
+    certificate = tmp_path / "certificate.json"
+    asked = ["laplace", "--draws", "2000", "--seed", "1", "--out", str(certificate)]
+    assert program("estimate")(asked) == EXIT_FINE
+    before = certificate.read_bytes()
+    for file, code, word in ((certificate, EXIT_USAGE, "another file"), (tmp_path / "checks", EXIT_UNDECIDED, "")):
+        assert program("verify")([str(certificate), "--out", str(file)]) == code
+        assert word in capsys.readouterr().err
+    assert certificate.read_bytes() == before
