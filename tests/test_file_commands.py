@@ -160,6 +160,15 @@ def test_describe_gets_the_hint_of_other_delimiters(run: Run, files: Path) -> No
     assert "are the fields separated by it, not by commas?" in problem
 
 
+def test_describe_makes_no_template_that_names_no_column(run: Run, files: Path) -> None:
+    (files / "index.csv").write_text(",a,rich\n0,1,0\n1,2,1\n")
+    code, out, problem = run("domain", "--describe", "--data", "index.csv", "--label", "rich")
+    assert (code, out) == (2, "")
+    assert "a column has no name" in problem
+    (files / "index.csv").write_text("row,a,rich\n0,1,0\n1,2,1\n")
+    assert run("domain", "--describe", "--data", "index.csv", "--label", "rich")[0] == EXIT_FINE
+
+
 @pytest.mark.usefixtures("files")
 def test_describe_knows_the_types_of_a_parquet_file(run: Run) -> None:
     code, out, _ = run("domain", "--describe", "--data", "people.parquet", "--encoding", "one_hot")
