@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,11 +23,12 @@ from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, SCORED, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
+from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
-from audit.auditor.scored import Outputs, Pair, Scored, scored_by
+from audit.auditor.scored import InOrder, Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -228,13 +230,17 @@ def select_from(
     if learning is not None and source.outputs_per_call == 1:
         check_long_calls(learning, choosing)
     quantiser = Quantiser.of(*choosing)
+    taught = choosing if learning is None else learning
+    columns = Columns(*taught)
     proposed = [
-        Proposed.of(families, source, choosing if learning is None else learning, learning is not None, grid)
+        Proposed.of(families, source, taught, columns, apart=learning is not None, quantiser=grid)
         for families, grid in (
             ([family for family in families if family in IDEAL], quantiser),
             ([family for family in families if family in EXACT], None),
         )
     ]
+    if learning is None:
+        del taught, columns
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
@@ -257,7 +263,7 @@ def select_from(
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
         known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
-        unseen, rare = _unseen(known, later)
+        unseen, rare = _unseen(known, columns.rounded(quantiser), later)
         new = (*rare, *_new_combinations(known, later))
     notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
     return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, unseen)
@@ -292,7 +298,14 @@ class Proposed:
 
     @classmethod
     def of(
-        cls, families: Sequence[str], source: Draws, taught: Pair, apart: bool, quantiser: Quantiser | None
+        cls,
+        families: Sequence[str],
+        source: Draws,
+        taught: Pair,
+        columns: Columns,
+        *,
+        apart: bool,
+        quantiser: Quantiser | None,
     ) -> Proposed:
         """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
@@ -300,7 +313,7 @@ class Proposed:
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*taught)
+        drawn = Taught.of(*taught, columns if quantiser is None else columns.rounded(quantiser))
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
@@ -322,10 +335,9 @@ class Proposed:
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
         each, grid = self.source.each, self.quantiser
         groups = zip((self.fitted, self.given), few, (None, self.learning), strict=True)
+        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder())
         return [
-            candidates_of(scores, Outputs.of(*choosing, held=held, scored=self.scored), one, grid, each=each)
-            if scores
-            else []
+            candidates_of(scores, told(held=held), one, grid, each=each) if scores else []
             for scores, one, held in groups
         ]
 
@@ -424,7 +436,7 @@ def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
 
 
-def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
+def _unseen(learning: Pair, columns: Columns, choosing: Pair) -> tuple[float, tuple[str, ...]]:
     """Return the share of outputs with an unlearned value that one input may have alone, and notes.
 
     Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
@@ -432,7 +444,7 @@ def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
     """
     may_be_alone, shared = 0.0, 0.0
     for k in range(learning[0].shape[1]):
-        known = np.sort(np.concatenate([side[:, k] for side in learning]))
+        known = columns.both(k)
         # NaN come last, and are alike
         if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) <= MOSTLY * len(known):
             continue

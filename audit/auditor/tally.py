@@ -9,6 +9,7 @@ import numpy as np
 
 from audit.auditor.curve import between
 from audit.auditor.events import Event
+from audit.auditor.events.event import occurrences
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.selection import Selection
 from audit.auditor.subject import DrawingError
@@ -100,19 +101,13 @@ class EventTally:
         """Return the counts of one chunk, without adding them."""
         if self.outputs_per_call > 1:
             return self._count_calls(left, right)
-        occurrences = np.zeros((len(self.events), 2), dtype=np.int64)
+        found = np.zeros((len(self.events), 2), dtype=np.int64)
         histogram = np.zeros_like(self.histogram)
-        ideal, *others = self.events
         for side, outputs in enumerate((left, right)):
-            if self.levels is None:
-                occurrences[0, side] = np.count_nonzero(ideal.occurs(outputs))
-            else:
-                scores = ideal.scores(outputs)
-                occurrences[0, side] = np.count_nonzero(ideal.within(scores))
-                histogram[side] = between(self.levels, scores)
-            for place, event in enumerate(others, 1):
-                occurrences[place, side] = np.count_nonzero(event.occurs(outputs))
-        return ChunkCounts(len(left), occurrences, histogram)
+            found[:, side] = [np.count_nonzero(some) for some in occurrences(self.events, outputs)]
+            if self.levels is not None:
+                histogram[side] = between(self.levels, self.events[0].scores(outputs))
+        return ChunkCounts(len(left), found, histogram)
 
     def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
         """Count, for each event and input, the calls by their outputs with the event."""
@@ -122,8 +117,8 @@ class EventTally:
             for side, outputs in enumerate((left, right)):
                 found = event.occurs(outputs).reshape(-1, per_call).sum(axis=1)
                 calls[place, side] = np.bincount(found, minlength=per_call + 1)
-        occurrences = calls @ np.arange(per_call + 1)
-        return ChunkCounts(len(left) // per_call, occurrences, np.zeros_like(self.histogram), calls)
+        occurred = calls @ np.arange(per_call + 1)
+        return ChunkCounts(len(left) // per_call, occurred, np.zeros_like(self.histogram), calls)
 
     @property
     def outputs_per_call(self) -> int:

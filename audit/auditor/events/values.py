@@ -88,13 +88,18 @@ class CategoryScore(StoredByItsFields):
     sees_all: ClassVar[bool] = False
 
     @classmethod
-    def learn(cls, left: FloatArray, right: FloatArray, coordinates: tuple[int, ...]) -> CategoryScore | None:
-        """Return the score for two samples of shape (n, k); None where no value repeats."""
+    def learn(
+        cls, left: FloatArray, right: FloatArray, coordinates: tuple[int, ...], ordered: FloatArray | None = None
+    ) -> CategoryScore | None:
+        """Return the score for two samples of shape (n, k); None where no value repeats.
+
+        The numbers of a single coordinate may be given in order.
+        """
         keys = np.concatenate([_keys(sample[:, coordinates] + 0.0) for sample in (left, right)])
         # more often than a quantised continuous value repeats by chance
         chance = len(keys) * 2.0**-QUANTISED_BITS
         often = 2 + chance + 4 * np.sqrt(chance)
-        if not most_often(np.sort(keys), int(often) + 1):
+        if not most_often(np.sort(keys) if ordered is None else ordered, int(often) + 1):
             return None
         distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
         counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
