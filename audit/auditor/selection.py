@@ -27,7 +27,14 @@ from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
+from audit.auditor.events.values import (
+    LOOKED_AT,
+    largest_share_alone,
+    may_repeat,
+    mostly_repeated,
+    share_beyond_a_tail,
+    share_of_new,
+)
 from audit.auditor.scored import InOrder, Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
@@ -49,8 +56,14 @@ that one input has alone occurs about fifty times among those that choose; among
 promises more.
 """
 
-MOST_ROWS, MOST_VALUES, MOST_CHOOSING = 2**19, 2**21, 2**20
-"""Most outputs and numbers per input in a selection phase, and numbers to choose on: they bound the memory."""
+MOST_ROWS, MOST_VALUES = 2**19, 2**21
+"""Most outputs and numbers per input from which a stage learns and chooses."""
+
+MOST_LEARNING, MOST_CHOOSING = 2**20, 2**20
+"""Most numbers per input in a selection phase: they bound the memory.
+
+For 20 coordinates twice as many to learn from gain nothing: they certify nothing either.
+"""
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
 """Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
@@ -105,7 +118,7 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_VALUES)
+        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_LEARNING)
         learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
         most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
@@ -239,8 +252,9 @@ def select_from(
             ([family for family in families if family in EXACT], None),
         )
     ]
-    if learning is None:
-        del taught, columns
+    repeating = () if learning is None else _repeating(columns.rounded(quantiser), learning[0].shape[1])
+    # sorted columns take memory
+    del taught, columns
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
@@ -262,9 +276,8 @@ def select_from(
     of_implementation = of_ideal if implementation is ideal else _shared(implementation, prospect)
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
-        known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
-        unseen, rare = _unseen(known, columns.rounded(quantiser), later)
-        new = (*rare, *_new_combinations(known, later))
+        unseen, rare = _unseen(learning, choosing, quantiser, repeating)
+        new = (*rare, *_new_combinations(learning, choosing, quantiser))
     notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
     return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, unseen)
 
@@ -436,23 +449,34 @@ def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
 
 
-def _unseen(learning: Pair, columns: Columns, choosing: Pair) -> tuple[float, tuple[str, ...]]:
+def _repeating(columns: Columns, width: int) -> tuple[int, ...]:
+    """Return the coordinates whose values nearly all repeat."""
+    found = []
+    for k in range(width):
+        known = columns.both(k)
+        # NaN come last, and are alike
+        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
+            found.append(k)
+    return tuple(found)
+
+
+def _unseen(
+    learning: Pair, choosing: Pair, quantiser: Quantiser, repeating: Sequence[int]
+) -> tuple[float, tuple[str, ...]]:
     """Return the share of outputs with an unlearned value that one input may have alone, and notes.
 
     Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
     there, events cover ranges of values.  A note tells of unlearned values that both inputs seem to share.
     """
     may_be_alone, shared = 0.0, 0.0
-    for k in range(learning[0].shape[1]):
-        known = columns.both(k)
-        # NaN come last, and are alike
-        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) <= MOSTLY * len(known):
-            continue
-        column = np.concatenate([side[:, k] for side in choosing])
+    for k in repeating:
+        grid = quantiser.of_one(k)
+        pairs = [[grid(side[:, [k]])[:, 0] for side in pair] for pair in (learning, choosing)]
+        known, column = (np.concatenate(pair) for pair in pairs)
         unlearned = float((~np.isin(column, known) & ~np.isnan(column)).mean())
         if unlearned < MANY_UNSEEN:
             continue
-        sides = [np.concatenate(parts)[:, k] for parts in zip(learning, choosing, strict=True)]
+        sides = [np.concatenate(parts) for parts in zip(*pairs, strict=True)]
         never = share_beyond_a_tail(np.concatenate(sides))
         alone = min(unlearned, unlearned * largest_share_alone(*sides) + never)
         if alone >= MANY_UNSEEN:
@@ -468,10 +492,12 @@ def _unseen(learning: Pair, columns: Columns, choosing: Pair) -> tuple[float, tu
     return may_be_alone, (note,)
 
 
-def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
+def _new_combinations(learning: Pair, choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:
     """Return a note if many outputs are unlearned combinations, though most repeat."""
-    if learning[0].shape[1] == 1:
+    # a few tell mostly, and take no memory
+    if learning[0].shape[1] == 1 or not may_repeat(quantiser(learning[0][:LOOKED_AT])):
         return ()
+    learning, choosing = _rounded(learning, quantiser), _rounded(choosing, quantiser)
     if not mostly_repeated(*learning):
         return ()
     share = share_of_new(np.concatenate(learning), np.concatenate(choosing))

@@ -18,6 +18,9 @@ from audit.bounds.anytime import AnytimeBound
 from audit.bounds.power import Certifier
 from reference.common.arrays import FloatArray, IntArray
 
+LOOKS_OF_VERDICT = 6
+"""What an event could have shown takes about as long as so many looks at it."""
+
 
 @dataclass(frozen=True)
 class CertifiedEvent:
@@ -81,7 +84,8 @@ class EventTally:
         start: AnytimeBound | None = None,
     ) -> None:
         self.selection = selection
-        self.looked = start
+        self.looked = self._trial = start
+        self._tried = 0
         self.events = selection.events
         self.calls = np.zeros((len(self.events), 2, outputs_per_call + 1), dtype=np.int64)
         self.levels = selection.levels if with_curve else None
@@ -96,6 +100,21 @@ class EventTally:
     def rows(self) -> int:
         """Draws per input so far."""
         return self.waves[-1].until if self.waves else 0
+
+    def look_in_trial(self) -> None:
+        """Look at the last event's counts since the last trial: that shows how long a look takes, nothing else."""
+        if self._trial is not None:
+            self._trial = self._trial.after(self.counts(len(self.events) - 1, self.waves[self._tried :]))
+            self._tried = len(self.waves)
+
+    @property
+    def looks_due(self) -> int:
+        """Looks that the result takes after one more wave: all events but the first are looked at in the end."""
+        if self.looked is None:
+            return 0
+        certified = (*self.selection.ideal, *self.selection.implementation)
+        number = len({(id(one.event), one.share) for one in certified})
+        return (number - 1) * (len(self.waves) + 1) + number * LOOKS_OF_VERDICT
 
     def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
         """Return the counts of one chunk, without adding them."""

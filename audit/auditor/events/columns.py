@@ -10,8 +10,8 @@ from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.ranks import merged
 from reference.common.arrays import FloatArray
 
-KEPT_VALUES = 2**20
-"""Up to so many numbers per sample, sorted columns are kept; larger ones would take much memory."""
+KEPT_COLUMNS = 8
+"""Sorted columns are kept where there are no more; the samples of wider outputs take enough memory."""
 
 
 class Columns:
@@ -44,14 +44,26 @@ class Columns:
             if found is None:
                 left, right = self._samples
                 found = np.sort(left[:, k]), np.sort(right[:, k])
-                if max(left.size, right.size) <= KEPT_VALUES:
+                if left.shape[1] <= KEPT_COLUMNS:
                     self._kept[k] = found
         if self._grid is None:
             return found
-        one = Quantiser(self._grid.steps[[k]])
+        one = self._grid.of_one(k)
         left, right = (one(side[:, np.newaxis])[:, 0] for side in found)
         return left, right
 
     def both(self, k: int) -> FloatArray:
         """Return a coordinate of both samples together, sorted."""
         return merged(self.sides(k))
+
+    def together(self) -> tuple[FloatArray, FloatArray]:
+        """Return all numbers of each sample, sorted."""
+        found = np.empty(self._samples[0].size), np.empty(self._samples[1].size)
+        width = self._samples[0].shape[1]
+        for k in range(width):
+            for whole, side in zip(found, self.sides(k), strict=True):
+                whole[k * len(side) : (k + 1) * len(side)] = side
+        for whole in found:
+            # finds the runs and merges them
+            whole.sort(kind="stable")
+        return found

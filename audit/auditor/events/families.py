@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
-from audit.auditor.events.columns import KEPT_VALUES, Columns
+from audit.auditor.events.columns import KEPT_COLUMNS, Columns
 from audit.auditor.events.protocol import Score, filled
 from audit.auditor.events.quantiser import are_whole
-from audit.auditor.events.ranks import merged, ranks_among, repeated, runs
+from audit.auditor.events.ranks import ranks_among, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
     CoordinateScore,
@@ -177,9 +177,8 @@ def _additive(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator
     width = left.shape[1]
     for monotone in (True, False):
         yield AdditiveScore.of_sorted(map(columns.sides, range(width)), monotone=monotone)
-    if width > 1 and max(left.size, right.size) <= KEPT_VALUES:
-        sorted_columns = zip(*map(columns.sides, range(width)), strict=True)
-        yield AdditiveScore.of_sorted([tuple(map(merged, sorted_columns))], monotone=True)
+    if 1 < width <= KEPT_COLUMNS:
+        yield AdditiveScore.of_sorted([columns.together()], monotone=True)
     elif width > 1:
         yield AdditiveScore.learn_shared(left, right)
 

@@ -285,11 +285,15 @@ class OneSidedRowsScore(StoredByItsFields):
         return _listed(_keys(outputs + 0.0), _keys(self.values)).astype(np.float64)
 
 
+def may_repeat(some: FloatArray) -> bool:
+    """Return whether any of a few rows is there twice: if numbers never repeat, a few of them show it."""
+    keys = np.sort(_keys(some + 0.0))
+    return len(keys) < 2 or most_often(keys, 2)
+
+
 def mostly_repeated(*samples: FloatArray) -> bool:
     """Return whether most rows of some samples occur three times or more in all of them together."""
-    # if numbers never repeat, a few of them show it
-    some = np.sort(_keys(samples[0][:LOOKED_AT] + 0.0))
-    if len(some) > 1 and not most_often(some, 2):
+    if not may_repeat(samples[0][:LOOKED_AT]):
         return False
     keys = np.sort(np.concatenate([_keys(sample + 0.0) for sample in samples]))
     return repeated(keys, 3) > len(keys) / 2

@@ -89,9 +89,11 @@ def test_events_of_one_score_share_its_values():
 def test_columns_are_those_of_the_rounded_samples_in_order(rounded, monkeypatch):
     left, right = rounded(SIDES[0]), rounded(SIDES[1])[:900]
     grids = [GRID, Quantiser(np.array([-(2.0**-5), 0.0]))]
-    for kept in (columns_module.KEPT_VALUES, 0):
-        monkeypatch.setattr(columns_module, "KEPT_VALUES", kept)
+    for kept in (columns_module.KEPT_COLUMNS, 0):
+        monkeypatch.setattr(columns_module, "KEPT_COLUMNS", kept)
         columns = Columns(left, right)
+        for found, side in zip(columns.rounded(GRID).together(), (left, right), strict=True):
+            assert np.array_equal(found, np.sort(GRID(side), axis=None))
         for k in (0, 1):
             assert np.array_equal(columns.both(k), np.sort(np.concatenate([left[:, k], right[:, k]])))
             for grid in grids:
