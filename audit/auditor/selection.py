@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,11 +23,19 @@ from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, SCORED, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
+from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
-from audit.auditor.scored import Outputs, Pair, Scored, scored_by
+from audit.auditor.events.values import (
+    LOOKED_AT,
+    largest_share_alone,
+    may_repeat,
+    mostly_repeated,
+    share_beyond_a_tail,
+    share_of_new,
+)
+from audit.auditor.scored import InOrder, Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -47,8 +56,14 @@ that one input has alone occurs about fifty times among those that choose; among
 promises more.
 """
 
-MOST_ROWS, MOST_VALUES, MOST_CHOOSING = 2**19, 2**21, 2**20
-"""Most outputs and numbers per input in a selection phase, and numbers to choose on: they bound the memory."""
+MOST_ROWS, MOST_VALUES = 2**19, 2**21
+"""Most outputs and numbers per input from which a stage learns and chooses."""
+
+MOST_LEARNING, MOST_CHOOSING = 2**20, 2**20
+"""Most numbers per input in a selection phase: they bound the memory.
+
+For 20 coordinates twice as many to learn from gain nothing: they certify nothing either.
+"""
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
 """Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
@@ -103,7 +118,7 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_VALUES)
+        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_LEARNING)
         learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
         most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
@@ -228,13 +243,18 @@ def select_from(
     if learning is not None and source.outputs_per_call == 1:
         check_long_calls(learning, choosing)
     quantiser = Quantiser.of(*choosing)
+    taught = choosing if learning is None else learning
+    columns = Columns(*taught)
     proposed = [
-        Proposed.of(families, source, choosing if learning is None else learning, learning is not None, grid)
+        Proposed.of(families, source, taught, columns, apart=learning is not None, quantiser=grid)
         for families, grid in (
             ([family for family in families if family in IDEAL], quantiser),
             ([family for family in families if family in EXACT], None),
         )
     ]
+    repeating = () if learning is None else _repeating(columns.rounded(quantiser), learning[0].shape[1])
+    # sorted columns take memory
+    del taught, columns
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
@@ -256,9 +276,8 @@ def select_from(
     of_implementation = of_ideal if implementation is ideal else _shared(implementation, prospect)
     unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
-        known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
-        unseen, rare = _unseen(known, later)
-        new = (*rare, *_new_combinations(known, later))
+        unseen, rare = _unseen(learning, choosing, quantiser, repeating)
+        new = (*rare, *_new_combinations(learning, choosing, quantiser))
     notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
     return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, unseen)
 
@@ -292,7 +311,14 @@ class Proposed:
 
     @classmethod
     def of(
-        cls, families: Sequence[str], source: Draws, taught: Pair, apart: bool, quantiser: Quantiser | None
+        cls,
+        families: Sequence[str],
+        source: Draws,
+        taught: Pair,
+        columns: Columns,
+        *,
+        apart: bool,
+        quantiser: Quantiser | None,
     ) -> Proposed:
         """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
@@ -300,7 +326,7 @@ class Proposed:
         taught = _rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*taught)
+        drawn = Taught.of(*taught, columns if quantiser is None else columns.rounded(quantiser))
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
@@ -322,10 +348,9 @@ class Proposed:
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
         each, grid = self.source.each, self.quantiser
         groups = zip((self.fitted, self.given), few, (None, self.learning), strict=True)
+        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder())
         return [
-            candidates_of(scores, Outputs.of(*choosing, held=held, scored=self.scored), one, grid, each=each)
-            if scores
-            else []
+            candidates_of(scores, told(held=held), one, grid, each=each) if scores else []
             for scores, one, held in groups
         ]
 
@@ -424,23 +449,34 @@ def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
 
 
-def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
+def _repeating(columns: Columns, width: int) -> tuple[int, ...]:
+    """Return the coordinates whose values nearly all repeat."""
+    found = []
+    for k in range(width):
+        known = columns.both(k)
+        # NaN come last, and are alike
+        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
+            found.append(k)
+    return tuple(found)
+
+
+def _unseen(
+    learning: Pair, choosing: Pair, quantiser: Quantiser, repeating: Sequence[int]
+) -> tuple[float, tuple[str, ...]]:
     """Return the share of outputs with an unlearned value that one input may have alone, and notes.
 
     Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
     there, events cover ranges of values.  A note tells of unlearned values that both inputs seem to share.
     """
     may_be_alone, shared = 0.0, 0.0
-    for k in range(learning[0].shape[1]):
-        known = np.sort(np.concatenate([side[:, k] for side in learning]))
-        # NaN come last, and are alike
-        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) <= MOSTLY * len(known):
-            continue
-        column = np.concatenate([side[:, k] for side in choosing])
+    for k in repeating:
+        grid = quantiser.of_one(k)
+        pairs = [[grid(side[:, [k]])[:, 0] for side in pair] for pair in (learning, choosing)]
+        known, column = (np.concatenate(pair) for pair in pairs)
         unlearned = float((~np.isin(column, known) & ~np.isnan(column)).mean())
         if unlearned < MANY_UNSEEN:
             continue
-        sides = [np.concatenate(parts)[:, k] for parts in zip(learning, choosing, strict=True)]
+        sides = [np.concatenate(parts) for parts in zip(*pairs, strict=True)]
         never = share_beyond_a_tail(np.concatenate(sides))
         alone = min(unlearned, unlearned * largest_share_alone(*sides) + never)
         if alone >= MANY_UNSEEN:
@@ -456,10 +492,12 @@ def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
     return may_be_alone, (note,)
 
 
-def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
+def _new_combinations(learning: Pair, choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:
     """Return a note if many outputs are unlearned combinations, though most repeat."""
-    if learning[0].shape[1] == 1:
+    # a few tell mostly, and take no memory
+    if learning[0].shape[1] == 1 or not may_repeat(quantiser(learning[0][:LOOKED_AT])):
         return ()
+    learning, choosing = _rounded(learning, quantiser), _rounded(choosing, quantiser)
     if not mostly_repeated(*learning):
         return ()
     share = share_of_new(np.concatenate(learning), np.concatenate(choosing))
