@@ -99,12 +99,12 @@ def gains(place: Place, choices: Mapping[str, Choice], splits: int, seed: int) -
         trains, tests = split_of(design, "public", split)
         for name, choice in choices.items():
             with using(choice):
-                found[name].append([_gain(trains, tests, e, m, split) for e in place.epsilons for m in COMPARED])
+                found[name].append([gain_of(trains, tests, e, m, split) for e in place.epsilons for m in COMPARED])
         sys.stderr.write(f"{place.data}: {split + 1} of {splits} splits\n")
     return found
 
 
-def _gain(trains: Any, tests: Any, epsilon: str, model: Any, split: int) -> float:
+def gain_of(trains: Any, tests: Any, epsilon: str, model: Any, split: int) -> float:
     budget = Budget(epsilon, "1e-5")
     at = finest(trains, budget)
     keep = model.group_at_prediction or model.fairness == "none"

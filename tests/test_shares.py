@@ -1,0 +1,61 @@
+"""Two rules for the steps of a model: how they are judged, and what the page says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reference.budgets import Budget
+from reference.experiments.frontier import FrontierDesign, split_of
+from reference.repaired import repaired_logistic
+from tests.benchmarks.constants import using
+from tests.benchmarks.shares import ROUNDS, WIDTHS, descent_by_widths, difference, judged, parts_of
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def records():
+    trains, _ = split_of(FrontierDesign("affairs", splits=1), "generic", 0)
+    return trains[0].by_group[True]
+
+
+def test_parts_keep_the_norm_of_every_record_and_twice_as_much_does_not(records):
+    parts = parts_of(records.domain)
+    assert len(set(parts)) > 1
+    norms = np.linalg.norm(records.x * parts, axis=1)
+    assert norms.max() <= 1 + 1e-12
+    assert 2 * norms.max() > 1
+
+
+def test_noise_by_widths_costs_the_same_budget_and_gives_another_model(records):
+    budget = Budget("1", "1e-5")
+    plain = repaired_logistic(records, budget, noise="numpy", rng=1)
+    with using({"algorithm.noisy_descent": descent_by_widths()}):
+        other = repaired_logistic(records, budget, noise="numpy", rng=1)
+    assert other.spent == plain.spent
+    assert (other.w != plain.w).any()
+
+
+def test_a_rule_is_adopted_if_it_is_better_over_all_and_worse_nowhere():
+    up, flat, down = ({"better": by, "error": 0.1} for by in (1.0, 0.0, -0.2))
+    assert judged({"a": up, "b": up})["adopted"]
+    assert judged({"a": up, "b": flat})["adopted"]
+    # the null control, and a table that loses more than an error
+    assert not judged({"a": flat, "b": flat})["adopted"]
+    assert not judged({"a": up, "b": up, "c": down})["adopted"]
+    assert difference([0.0, 1.0], [1.0, 2.0]) == {"better": 1.0, "error": 0.0}
+
+
+def test_the_page_says_which_rule_was_better():
+    rules = json.loads((ROOT / "docs/data/shares.json").read_text())["rules"]
+    page = " ".join((ROOT / "docs/frontier.md").read_text().split())
+    for name, adopted in ((ROUNDS, True), (WIDTHS, False)):
+        rule = rules[name]
+        assert rule == judged(rule["tables"])
+        assert rule["adopted"] is adopted
+        assert f"{abs(rule['better']):.4f} ± {rule['error']:.4f}".replace("0.", ".") in page
+    assert f"on US {rules[ROUNDS]['tables']['us']['better']:.4f}".replace("0.", ".") in page
