@@ -82,6 +82,7 @@ def test_data_have_the_documented_counts(documented: Callable[[str], Records], n
 
 
 @pytest.mark.data
+@pytest.mark.exhaustive
 def test_head_of_us_is_read_by_its_printed_domain(
     run: Run, documented: Callable[[str], Records], tmp_path: Path
 ) -> None:

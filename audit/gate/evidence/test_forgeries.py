@@ -130,6 +130,7 @@ class Searched:
         return rng.laplace(data, size=(count, 1))
 
 
+@pytest.mark.exhaustive
 def test_pair_that_a_search_would_not_have_found_is_found(capsys, tmp_path):
     """A weak pair, honestly audited, under a note of a search that tried all."""
     search = [f"{HERE}:Searched", "--search"]

@@ -186,7 +186,7 @@ def test_check_stops_at_its_time_limit(library, affairs):
 
 @pytest.mark.coq
 @pytest.mark.timeout(SECONDS)
-@pytest.mark.parametrize("delta", ["0", "1e-6"])
+@pytest.mark.parametrize("delta", ["0", *exhaustively("1e-6")])
 def test_scale_is_above_its_formula_and_the_next_float_below_is_not(library, delta):
     name = "relaxed_functional" if delta != "0" else "functional"
     spec, budget = MECHANISMS[name], Budget("1/3", delta)
