@@ -14,7 +14,7 @@ import pytest
 
 from reference.accounting import NOT_PRIVATE
 from reference.accounting.release import release_of
-from reference.commands.options import is_kept
+from reference.commands.file_names import is_kept
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.from_file import record_blocks

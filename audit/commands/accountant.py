@@ -10,13 +10,12 @@ from typing import Any
 import click
 
 from audit.commands.again import again
-from audit.commands.options import FileOptions
 from audit.commands.text import AGAIN, columns, fitted, range_text
 from audit.exact.accountant import KINDS, LARGEST_EXACT, NoisySums
 from audit.exact.enclosures import written
 from audit.subjects.accountants import LIBRARIES, reported_epsilon
 from reference.budgets import parse_delta
-from reference.commands.options import emit
+from reference.commands.options import FileOptions, emit
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError

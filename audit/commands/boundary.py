@@ -12,11 +12,12 @@ from rich.table import Table
 
 from audit.commands.again import again
 from audit.commands.boundary_plot import plot
-from audit.commands.options import FileOptions, TermOptions, several, weight, weight_option
+from audit.commands.options import TermOptions, several, weight, weight_option
 from audit.commands.text import AGAIN, columns, fitted, table_text
 from audit.exact.boundary import DELTAS, DOMAINS, Request, boundary, middle
 from audit.exact.theorems import THEOREMS
-from reference.commands.options import emit
+from reference.commands.file_names import WrittenFile
+from reference.commands.options import FileOptions, emit
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import listed, option
 from reference.common.exit_codes import EXIT_FINE
@@ -53,7 +54,7 @@ class BoundaryOptions:
         "--records", type=int, metavar="N", help="data sets of N records (the limit of large N)"
     )
     plot: str | None = option(
-        "--plot", metavar="FILE", help="also draw it: FILE.svg or FILE.png (needs matplotlib)"
+        "--plot", type=WrittenFile(), metavar="FILE", help="also draw it: FILE.svg or FILE.png (needs matplotlib)"
     )
 
 

@@ -15,16 +15,16 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from audit.auditor.distinguish import SMALLEST_DRAWS
 from audit.commands.again import again
 from audit.commands.catalogue_text import entries_text, score_text
-from audit.commands.options import FileOptions
 from audit.commands.text import columns
 from audit.subjects.catalogue import CATALOGUE
 from audit.validity.scores.auditors import auditor_from, our_auditor
 from audit.validity.scores.plot import check_ending, draw_score
 from audit.validity.scores.report import around, entry_json, update_page
 from audit.validity.scores.scoring import AuditorScore, Exam, score_auditor
-from reference.commands.options import emit
-from reference.commands.parsing import FileName, listed, option
+from reference.commands.file_names import WrittenFile
+from reference.commands.options import FileOptions, emit
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import listed, option
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
@@ -69,11 +69,11 @@ class CatalogueOutput(FileOptions):
     """Output."""
 
     plot: str | None = option(
-        "--plot", type=FileName(), metavar="FILE", help="draw claim, truth and bounds (.svg, .png, .pdf)"
+        "--plot", type=WrittenFile(), metavar="FILE", help="draw claim, truth and bounds (.svg, .png, .pdf)"
     )
     update: str | None = option(
         "--update",
-        type=FileName(),
+        type=WrittenFile(),
         metavar="PAGE",
         help="write the score between the marks of a page, and a row for each entry into the .csv beside it",
     )

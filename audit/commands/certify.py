@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from audit.commands.options import FileOptions
 from audit.commands.text import columns, fitted
 from audit.proofs.build import missing
 from audit.proofs.releases.check import SECONDS, check
@@ -21,8 +20,9 @@ from audit.proofs.releases.exported import Exported, read_exported
 from audit.proofs.releases.result import Outcome, Result, certificate_of, certified_pair, judged, shown
 from audit.proofs.releases.text import certificate_text
 from audit.proofs.releases.theorem import covered
-from reference.commands.options import emit, require_writable, write_file
-from reference.commands.parsing import FileName, argument, option
+from reference.commands.file_names import FileName, WrittenFile
+from reference.commands.options import FileOptions, emit, write_file
+from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
@@ -64,7 +64,7 @@ class ReleaseOptions:
     )
     number: int | None = option("--number", type=int, metavar="K", help="which of several releases, from 1")
     proof: str | None = option(
-        "--proof", type=FileName(), metavar="FILE", help="write the Coq file here (ends in .v)"
+        "--proof", type=WrittenFile(), metavar="FILE", help="write the Coq file here (ends in .v)"
     )
     time_limit: float = option(
         "--time-limit", type=Seconds(), default=SECONDS, metavar="SECONDS", help=f"for Coq ({SECONDS:g})"
@@ -91,7 +91,6 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
     """
     if options.proof is not None and Path(options.proof).suffix != ".v":
         raise ReadingError("proof", options.proof, "a file ending in .v")
-    require_writable({"release": options.release}, proof=options.proof, out=output.out)
     if is_repaired(options.release):
         return _repaired(options, output)
     release = read_exported(options.release, options.mechanism, options.number)

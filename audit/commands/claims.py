@@ -17,9 +17,10 @@ from audit.claims.render import as_html
 from audit.commands.claims_text import as_text, explain, explain_several
 from audit.commands.options import check_known
 from audit.commands.text import columns
-from reference.commands.options import emit, require_writable
-from reference.commands.parsing import FileName, option
+from reference.commands.file_names import WrittenFile
+from reference.commands.options import emit, out_option
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED
 from reference.common.files import json_text, write_whole
@@ -58,9 +59,9 @@ class ClaimsOutput:
 
     format: str = option("--format", type=click.Choice(["text", "json", "html"]), default="text", help="(text)")
     html: str | None = option(
-        "--html", type=FileName(), metavar="FILE", help="also write the ledger as one HTML page"
+        "--html", type=WrittenFile(), metavar="FILE", help="also write the ledger as one HTML page"
     )
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
 
 
 @make_command("claims", ClaimsOptions, ClaimsOutput, example="python -m audit claims --claim T5")
@@ -70,7 +71,6 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
     Runs the checks and compares their verdicts with the registered ones and with the committed ledger. Exits with
     0 when all agree, else with 3.
     """
-    require_writable({}, html=output.html, out=output.out)
     _check(options)
     if options.map:
         emit(paper_map.page(), output.out)

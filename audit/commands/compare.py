@@ -17,9 +17,10 @@ from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import counts
 from audit.conformance.selection import command_of
 from audit.vectors.format import text_of
-from reference.commands.options import emit, require_writable, write_file
-from reference.commands.parsing import FileName, option
+from reference.commands.file_names import WrittenFile
+from reference.commands.options import emit, out_option, write_file
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.files import json_text
@@ -41,10 +42,10 @@ class ComparedOutput:
     """Output."""
 
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
     save: str | None = option(
         "--save",
-        type=FileName(),
+        type=WrittenFile(),
         metavar="FILE",
         help="also write the smallest cases, as the vectors have theirs",
     )
@@ -70,7 +71,6 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
         raise ReadingError("count", made.count, "at least 1")
     if not subject.timeout > 0:
         raise ReadingError("timeout", subject.timeout, "positive")
-    require_writable({}, out=output.out, save=output.save)
     words = command_of(subject.program, subject.module)
     exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
     kinds = tuple(dict.fromkeys(made.only)) or COMPARED

@@ -19,9 +19,10 @@ from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, command_of, report_of
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
-from reference.commands.options import emit, require_writable, write_file
-from reference.commands.parsing import FileName, option
+from reference.commands.file_names import WrittenFile
+from reference.commands.options import emit, out_option, write_file
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
@@ -71,8 +72,8 @@ class ReportOptions:
     """Output."""
 
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
-    junit: str | None = option("--junit", type=FileName(), metavar="FILE", help="also write JUnit XML")
+    out: str | None = out_option()
+    junit: str | None = option("--junit", type=WrittenFile(), metavar="FILE", help="also write JUnit XML")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")
 
 
@@ -90,7 +91,6 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     fails without any case, 3 if nothing was answered, or answers change after a restart.
     How to write a harness: audit/vectors/README.md.
     """
-    require_writable({}, out=output.out, junit=output.junit)
     work = chosen(cases.only)
     if cases.list:
         emit(_listing([kind for kind, _ in work], output), output.out)

@@ -40,6 +40,7 @@ from audit.subjects.programs.subject import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from reference.budgets import parse_epsilon
+from reference.commands.file_names import FileName, WrittenFile
 from reference.commands.options import (
     BudgetOptions,
     ReadingOptions,
@@ -47,7 +48,6 @@ from reference.commands.options import (
     emit,
     encoding_from,
     readings_from,
-    require_writable,
 )
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
@@ -124,7 +124,9 @@ class AuditOptions:
         help="draw in calls of M outputs, and assume only that calls are independent (1)",
     )
     curve: bool = option("--curve", is_flag=True, help="certify epsilon at several deltas together")
-    plot: str | None = option("--plot", metavar="FILE", help="draw the trade-off and the epsilon(delta) curve")
+    plot: str | None = option(
+        "--plot", type=WrittenFile(), metavar="FILE", help="draw the trade-off and the epsilon(delta) curve"
+    )
     workers: int = option(
         "--workers", type=int, default=1, metavar="W", help="cores; the result does not depend on it (1)"
     )
@@ -137,7 +139,10 @@ class ProgramOptions:
 
     program: str | None = option("--program", metavar="CMD", help="command line of the program; no shell runs it")
     inputs: str | None = option(
-        "--inputs", metavar="FILE", help="left, right and adjacency as JSON (the program is asked for them)"
+        "--inputs",
+        type=FileName(),
+        metavar="FILE",
+        help="left, right and adjacency as JSON (the program is asked for them)",
     )
     binary: bool = option("--binary", is_flag=True, help="draws come as 64-bit floats, not as JSON")
     timeout: float = option(
@@ -198,7 +203,6 @@ def command(
     if audit.scheduler is not None and program.program is not None:
         raise ReadingError("scheduler", audit.scheduler, "left out with --program, which runs on this machine")
     # before anything is drawn
-    require_writable({"inputs": program.inputs}, out=output.out, plot=audit.plot)
     if audit.plot is not None and Path(audit.plot).suffix not in ENDINGS:
         raise ReadingError("plot", audit.plot, f"a file that ends in {', '.join(ENDINGS)}")
     try:

@@ -10,14 +10,9 @@ from typing import Any
 import click
 
 from audit.exact.settings import DataSetShape
-from reference.commands.options import (
-    DataOptions,
-    NormOrDomainFile,
-    declared_from,
-    encoding_from,
-    require_writable,
-)
-from reference.commands.parsing import FileName, option, unknown
+from reference.commands.file_names import FileName
+from reference.commands.options import DataOptions, FileOptions, NormOrDomainFile, declared_from, encoding_from
+from reference.commands.parsing import option, unknown
 from reference.common.errors import ReadingError
 from reference.common.numbers import exact, in_float_range
 from reference.datasets import ENCODINGS, SOURCES, shipped_domain, unknown_data
@@ -130,17 +125,6 @@ class TermOptions:
         default="replace_one",
         help="neighbouring relation (replace_one)",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileOptions:
-    """Output."""
-
-    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
-
-    def __post_init__(self) -> None:
-        require_writable({}, out=self.out)
 
 
 @dataclass(frozen=True, kw_only=True)

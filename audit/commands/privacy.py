@@ -10,11 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 
 from audit.commands.again import again
-from audit.commands.options import DeclaredOptions, FileOptions, check_known
+from audit.commands.options import DeclaredOptions, check_known
 from audit.commands.text import AGAIN, columns, fitted, range_text
 from audit.exact.privacy import COVERED, PRIVATE, Judgement, judge, judge_declared
 from audit.exact.settings import setting_from
-from reference.commands.options import BudgetOptions, PersonReadingOptions, emit, readings_from
+from reference.commands.options import BudgetOptions, FileOptions, PersonReadingOptions, emit, readings_from
 from reference.commands.parsing import argument
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain

@@ -16,9 +16,9 @@ from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
 from audit.proofs.status import LIMITS
 from audit.proofs.status import write as write_status
-from reference.commands.options import emit, require_writable
-from reference.commands.parsing import FileName, option
+from reference.commands.options import emit, out_option
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 
 
@@ -31,7 +31,7 @@ class ProofOptions:
         is_flag=True,
         help="renew the generated Coq files, digests, the pages' fingerprints and proofs/STATUS.md",
     )
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
 
 
 @make_command("proofs", ProofOptions, example="python -m audit proofs")
@@ -41,7 +41,6 @@ def command(options: ProofOptions) -> int:
     Compiles a clean copy, compares statements, definitions and axioms with the committed ones, and tries the wrong
     constants. Exit code 0 when all agree, 1 when something differs, 3 when the proofs cannot be checked here.
     """
-    require_writable({}, out=options.out)
     width = columns(options.out)
     reason = missing()
     if reason is not None:

@@ -13,7 +13,6 @@ from rich.table import Table
 from audit.commands.again import again
 from audit.commands.options import (
     DeclaredOptions,
-    FileOptions,
     TermOptions,
     setting_of_terms,
     weight,
@@ -23,7 +22,7 @@ from audit.commands.text import AGAIN, columns, fitted, table_text
 from audit.exact.data_sets import rows_text
 from audit.exact.sensitivity import Sensitivity, declared_sensitivity, sensitivity
 from audit.exact.witnesses import LARGE, NORMS
-from reference.commands.options import emit
+from reference.commands.options import FileOptions, emit
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import option
 from reference.common.errors import ReadingError

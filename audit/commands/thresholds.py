@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from audit.commands.again import again
-from audit.commands.options import DataSetOptions, FileOptions, TermOptions, setting_of_terms, weight_option
+from audit.commands.options import DataSetOptions, TermOptions, setting_of_terms, weight_option
 from audit.commands.text import AGAIN, columns, fitted
 from audit.exact.data_sets import rows_text
 from audit.exact.settings import DataSetShape
 from audit.exact.threshold_documents import alpha_document, delta1_document, drift_document, sign_document
 from audit.exact.witnesses import NORMS
-from reference.commands.options import emit
+from reference.commands.options import FileOptions, emit
 from reference.commands.parsing import Command, CommandRow, Family, option
 from reference.commands.parsing import command as make_command
 from reference.common.exit_codes import EXIT_FINE

@@ -24,9 +24,9 @@ from audit.validity.document import (
     to_json,
 )
 from audit.validity.measure import AUDITS, EVERY_KIND, SIZES, BoundErrors, run
-from reference.commands.options import require_writable
-from reference.commands.parsing import FileName, option
+from reference.commands.file_names import WrittenFile
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED
 from reference.common.files import json_text, write_whole
@@ -59,7 +59,7 @@ class ValidityOptions:
     )
     out: str | None = option(
         "--out",
-        type=FileName(),
+        type=WrittenFile(),
         metavar="FILE",
         help=f"JSON, and the page beside it ({DOCUMENT.name}; other runs must name one)",
     )
@@ -78,7 +78,6 @@ def command(options: ValidityOptions) -> int:
     """
     plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed, only=options.only)
     plan.check()
-    require_writable({}, out=options.out)
     if options.workers < 1:
         raise ReadingError("workers", options.workers, "a whole number above 0")
     if options.out is None and not plan.ships:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import click
 
 from reference.budgets import Budget
-from reference.commands.options import emit, require_writable
-from reference.commands.parsing import FileName, option
+from reference.commands.file_names import FileName
+from reference.commands.options import emit, out_option
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.commands.terminal import page
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE
@@ -46,7 +47,7 @@ class AdviseOptions:
         "--rows-per-person", type=click.IntRange(min=1), default=1, metavar="K", help="records of one person (1)"
     )
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
 
 
 @make_command(
@@ -57,7 +58,6 @@ class AdviseOptions:
 )
 def command(asked: AdviseOptions) -> int:
     """Run ``advise``."""
-    require_writable({"domain": asked.domain}, out=asked.out)
     planned = RepairedClassifier(
         domain=asked.domain,
         fairness=asked.fairness or RepairedClassifier.default_fairness(asked.domain),

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from reference.commands.options import emit, require_writable
-from reference.commands.parsing import FileName, argument, option
+from reference.commands.file_names import FileName
+from reference.commands.options import emit, out_option
+from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
 from reference.commands.terminal import page
 from reference.common.documents import plain
@@ -30,7 +31,7 @@ class CardOptions:
 
     release: str = argument(type=FileName(), metavar="RELEASE", line="what `fit --release FILE` wrote")
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
 
 
 @make_command(
@@ -41,7 +42,6 @@ class CardOptions:
 )
 def command(asked: CardOptions) -> int:
     """Run ``card``."""
-    require_writable({"release": asked.release}, out=asked.out)
     facts = facts_of(load_repaired(asked.release))
     emit(json_text(plain(facts)) if asked.format == "json" else as_text(facts, page(asked.out)), asked.out)
     return EXIT_FINE

@@ -11,9 +11,10 @@ from typing import Any
 
 import click
 
-from reference.commands.options import emit, encoding_from, require_writable
-from reference.commands.parsing import FileName, option
+from reference.commands.file_names import FileName
+from reference.commands.options import emit, encoding_from, out_option
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.commands.terminal import page
 from reference.common.documents import format_of, plain
 from reference.common.errors import ExtraColumnError, MissingColumnError, ReadingError
@@ -97,7 +98,7 @@ class DomainOutput:
     """Output."""
 
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="of --check (text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
 
 
 @make_command(
@@ -109,7 +110,6 @@ class DomainOutput:
 )
 def command(options: DomainOptions, output: DomainOutput) -> int:
     """Run ``domain``."""
-    require_writable({"check": options.check, "data": options.data}, out=output.out)
     if options.check is not None:
         if options.describe:
             raise ReadingError("check", options.check, "left out where --describe is given")

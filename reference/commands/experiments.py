@@ -17,9 +17,10 @@ from pathlib import Path
 import click
 
 from reference.commands.experiment_files import write_exhibit
+from reference.commands.file_names import FileName
 from reference.commands.frontier_plot import draw_frontier
 from reference.commands.options import ReadingOptions, emit, encoding_from, readings_but_fairness
-from reference.commands.parsing import FileName, argument, listed, option
+from reference.commands.parsing import argument, listed, option
 from reference.commands.parsing import command as make_command
 from reference.commands.plot import require_plot
 from reference.commands.progress import watched

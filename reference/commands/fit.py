@@ -16,6 +16,7 @@ from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import LARGE_EPSILON, Budget, large_epsilon, parse_epsilon
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
+from reference.commands.file_names import FileName, WrittenFile
 from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
 from reference.commands.large_files import LargeFileOptions
@@ -30,11 +31,10 @@ from reference.commands.options import (
     private_epsilon_from,
     random_source,
     readings_from,
-    require_writable,
     write_file,
 )
-from reference.commands.parsing import FileName, listed, option
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import listed, option
 from reference.commands.plot import Curve, draw, require_plot
 from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
@@ -95,21 +95,21 @@ class FitFileOptions(LargeFileOptions):
 
     release: str | None = option(
         "--release",
-        type=FileName(),
+        type=WrittenFile(),
         metavar="FILE",
         help="write the release alone, with its domain: for publication",
     )
     trace: str | None = option(
         "--trace",
-        type=FileName(),
+        type=WrittenFile(),
         metavar="FILE",
         help=f"write every intermediate of the one release, to compare with another program ({NOT_PRIVATE})",
     )
     predictions: str | None = option(
-        "--predictions", type=FileName(), metavar="FILE", help=f"write a CSV of predictions ({NOT_PRIVATE})"
+        "--predictions", type=WrittenFile(), metavar="FILE", help=f"write a CSV of predictions ({NOT_PRIVATE})"
     )
     plot: str | None = option(
-        "--plot", type=FileName(), metavar="FILE", help="draw the metrics over epsilon to FILE.png or FILE.svg"
+        "--plot", type=WrittenFile(), metavar="FILE", help="draw the metrics over epsilon to FILE.png or FILE.svg"
     )
     epsilon_grid: str | None = option(
         "--epsilon-grid",
@@ -153,21 +153,6 @@ def command(
     if asked.mechanism == (REPAIRED,):
         return run_repaired(asked, spent, named, readings, output, files, mine)
     require_no_repaired(asked, mine)
-    require_writable(
-        {
-            "data": named.data,
-            "domain": named.domain,
-            "domain_file": named.domain_file,
-            "ledger": files.ledger,
-        },
-        out=output.out,
-        release=files.release,
-        trace=files.trace,
-        predictions=files.predictions,
-        plot=files.plot,
-        checkpoint=files.checkpoint,
-        replace_all=files.force,
-    )
     if files.plot is not None:
         require_plot(files.plot)
     source = random_source(readings.noise, output.seed)
@@ -262,13 +247,6 @@ def run_repaired(
     mine: RepairedOptions,
 ) -> int:
     """Run the mechanism `repaired`, which has its own options and release file."""
-    inputs = {
-        "data": named.data,
-        "domain": named.domain,
-        "domain_file": named.domain_file,
-        "ledger": files.ledger,
-    }
-    require_writable(inputs, out=output.out, release=files.release, replace_all=files.force)
     unused = {
         "private_metrics": asked.private_metrics,
         "predictions": files.predictions,

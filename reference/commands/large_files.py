@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from reference.commands.file_names import WrittenFile
 from reference.commands.options import DataOptions
-from reference.commands.parsing import FileName, option
+from reference.commands.parsing import option
 from reference.common.errors import ReadingError
 from reference.common.scheduler import LOCAL
 from reference.datasets.checkpoint import CheckpointedSum
@@ -26,7 +27,7 @@ class LargeFileOptions:
 
     checkpoint: str | None = option(
         "--checkpoint",
-        type=FileName(),
+        type=WrittenFile(),
         metavar="FILE",
         help="keep the sums of what was read, so that a stopped run goes on; removed at the end (not private)",
     )

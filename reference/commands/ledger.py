@@ -10,8 +10,9 @@ import click
 from reference.accounting import METHODS
 from reference.accounting.ledger_file import LedgerTerms
 from reference.accounting.release_ledger import ReleaseLedger
-from reference.commands.options import emit, require_writable
-from reference.commands.parsing import FileName, argument, option
+from reference.commands.file_names import FileName
+from reference.commands.options import FileOptions, emit
+from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
 from reference.commands.terminal import page
 from reference.common.documents import plain
@@ -49,25 +50,16 @@ class TermsOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LedgerOutput:
-    """Output."""
-
-    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
-
-
 @make_command(
     "ledger",
     LedgerOptions,
     TermsOptions,
-    LedgerOutput,
+    FileOptions,
     example="python -m reference ledger create people.jsonl --data people --epsilon 2",
     text="Make a release ledger, which counts fits under a ceiling, or show its releases and what is left.",
 )
-def command(options: LedgerOptions, terms: TermsOptions, output: LedgerOutput) -> int:
+def command(options: LedgerOptions, terms: TermsOptions, output: FileOptions) -> int:
     """Run ``ledger``."""
-    require_writable({"file": options.file}, out=output.out)
     ledger = created(options.file, terms) if options.action == "create" else shown(options.file, terms)
     if output.format == "json":
         emit(json_text(plain(ledger.document())), output.out)

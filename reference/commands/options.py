@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Protocol
 
 import click
 
 from reference.budgets import parse_epsilon
 from reference.commands.endings import close_quietly
+from reference.commands.file_names import FileName, WrittenFile
 from reference.commands.output import output
-from reference.commands.parsing import FileName, option
+from reference.commands.parsing import option
 from reference.common.errors import DomainFileError, ReadingError, SeededHardenedNoiseError
 from reference.common.files import write_whole
 from reference.common.numbers import exact
@@ -26,13 +24,18 @@ from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domai
 from reference.datasets.from_file import OnBlock, Way, record_blocks
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ
-from reference.datasets.table_file import ENDINGS, files_of, is_table_file, open_table
+from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
 from reference.noise import ENTROPY, Source
 from reference.readings import ADJACENCIES, BASES, FAIRNESS, NOISE_SOURCES, REPAIRS, Readings
 from reference.records import Records
 from reference.registry import PAPER_DELTA, BudgetParts, MechanismSpec
+
+
+def out_option(*names: str) -> Any:
+    """Declare the field `out`, the file that a command writes instead of printing."""
+    return option("--out", *names, type=WrittenFile(), metavar="FILE", help="write to a file, whole or not at all")
 
 
 class NormOrDomainFile(FileName):
@@ -224,11 +227,17 @@ class BudgetOptions(BudgetParts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputOptions:
+class FileOptions:
     """Output."""
 
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+    out: str | None = out_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions(FileOptions):
+    """Output."""
+
     seed: int | None = option(
         "--seed",
         type=click.IntRange(min=0),
@@ -375,100 +384,6 @@ def readings_but_fairness(options: ReadingOptions) -> Readings:
         noise=options.noise or "numpy",
         rows_per_person=options.rows_per_person,
     )
-
-
-KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
-"""Schemas of files that nobody can make again: they cost budget, or were written by hand."""
-
-LARGEST_READ = 1 << 24
-"""Characters of a file in which :func:`is_kept` reads a document."""
-
-
-def require_writable(
-    inputs: Mapping[str, str | None], /, *, replace_all: bool = False, **paths: str | None
-) -> None:
-    """Raise unless every given file can be written, before anything is computed for it.
-
-    Parameters
-    ----------
-    inputs : mapping
-        The files that the command reads, by option: none of them is overwritten.
-    replace_all : bool
-        Also replace what cannot be made again.
-    **paths : str or None
-        What it writes.
-
-    Raises
-    ------
-    reference.common.errors.ReadingError
-        Also when two options name one file.
-    """
-    read = ((name, file) for name, path in inputs.items() if path for file in _files_of(path))
-    seen = {file.resolve(): name for name, file in read if is_there(file, Path.is_file)}
-    for name, path in paths.items():
-        if path is None:
-            continue
-        target = Path(path).resolve()
-        if target in seen:
-            raise ReadingError(name, path, f"another file than that of {seen[target]}")
-        seen[target] = name
-        if is_there(target, Path.is_dir):
-            raise ReadingError(name, path, "a file that can be written (Is a directory)")
-        if not is_there(target.parent, Path.is_dir):
-            raise ReadingError(name, path, "a file that can be written (No such directory)")
-        if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
-            raise ReadingError(name, path, "a file that can be written (Permission denied)")
-        if not replace_all and is_there(target, Path.is_file) and is_kept(target):
-            raise ReadingError(name, path, f"a new file; that one cannot be made again: {MOVE_AWAY}")
-
-
-MOVE_AWAY = "move it away first (`fit` also takes --force)"
-
-
-def is_kept(path: Path) -> bool:
-    """Return whether a file holds a release without a seed, a release ledger or a domain file.
-
-    A file that starts as JSON does and cannot be read may be any of them, so it is kept.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            text = file.read(LARGEST_READ).lstrip()
-    except OSError:
-        return False
-    if not text.startswith(("{", "[")):
-        return False
-    try:
-        # of a ledger, its first line
-        return _is_kept(json.JSONDecoder().raw_decode(text)[0])
-    except (ValueError, RecursionError):
-        return True
-
-
-def _is_kept(document: Any) -> bool:
-    """Return the same for a document, or for a list of results of ``fit``."""
-    if isinstance(document, list):
-        return any(map(_is_kept, document))
-    if not isinstance(document, dict):
-        return False
-    if str(document.get("schema")).startswith(KEPT):
-        # a seed makes the same release again
-        return document.get("seeded") is not True
-    return _is_kept(document.get("releases"))
-
-
-def _files_of(path: str) -> list[Path]:
-    try:
-        return files_of(path) if is_table_file(path) else [Path(path)]
-    except (OSError, ValueError):
-        return []
-
-
-def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:
-    """Ask the file system; a name that it cannot have names nothing."""
-    try:
-        return what(Path(path))
-    except (OSError, ValueError):
-        return False
 
 
 def emit(text: str, out: str | None) -> None:

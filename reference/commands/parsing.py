@@ -38,6 +38,7 @@ from click.shell_completion import CompletionItem, shell_complete
 
 from reference import __version__
 from reference.commands.endings import close_quietly, failed, interrupted, say
+from reference.commands.file_names import require_writable_files
 from reference.commands.output import open_closed_streams, own_output
 from reference.commands.supervision import EndedBySignalError, finish
 from reference.common.errors import InputError
@@ -90,29 +91,6 @@ class Names(click.ParamType[tuple[str, ...]]):
         """Complete the last word of the list."""
         head, comma, last = incomplete.rpartition(",")
         return [CompletionItem(head + comma + word) for word in self.choice.choices if word.startswith(last)]
-
-
-class FileName(click.ParamType[str]):
-    """A file name, or one of some words; a shell completes both.
-
-    Parameters
-    ----------
-    words : iterable of str
-    """
-
-    name = "file"
-
-    def __init__(self, words: Iterable[str] = ()) -> None:
-        self.words = tuple(words)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the value; whether there is such a file shows when it is opened."""
-        return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Complete one of the words, else the name of a file."""
-        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
-        return [CompletionItem(incomplete, type="file"), *words]
 
 
 # --- Options and groups of options -----------------------------------------------------------------------------
@@ -321,9 +299,11 @@ def command(
     def decorate(function: Callable[..., int]) -> Command:
         def callback(**given: Any) -> int:
             with own_output():
+                require_writable_files(made.params, given)
                 return function(*(filled_in(group, given) for group in groups))
 
-        return Command(name, groups, example, callback=callback, help=text or function.__doc__)
+        made = Command(name, groups, example, callback=callback, help=text or function.__doc__)
+        return made
 
     return decorate
 

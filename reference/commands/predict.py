@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from reference.accounting import NOT_PRIVATE
 from reference.accounting.release import fitting_domain, load_release
-from reference.commands.options import require_writable, write_file
+from reference.commands.file_names import FileName
+from reference.commands.options import out_option, write_file
 from reference.commands.output import output
-from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
+from reference.commands.parsing import option
 from reference.commands.predictions import prediction_lines
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
@@ -39,9 +40,7 @@ class PredictOptions:
     block_rows: int = option(
         "--block-rows", type=int, default=ROWS_READ, metavar="N", help=f"records read at a time ({ROWS_READ})"
     )
-    out: str | None = option(
-        "--out", "--predictions", type=FileName(), metavar="FILE", help="write to a file, whole or not at all"
-    )
+    out: str | None = out_option("--predictions")
 
 
 @make_command(
@@ -54,7 +53,6 @@ def command(options: PredictOptions) -> int:
     """Run ``predict``; print nothing unless every record can be read."""
     if options.block_rows < 1:
         raise ReadingError("block_rows", options.block_rows, "at least 1")
-    require_writable({"release": options.release, "data": options.data, "domain": options.domain}, out=options.out)
     predictor, declared, names = predictor_of(options)
     records = record_blocks(open_table(options.data), declared, rows=options.block_rows)
     lines = prediction_lines(predictor, records, names=names)

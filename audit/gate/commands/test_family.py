@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import re
 import shlex
 import signal
 import subprocess
@@ -25,6 +26,8 @@ from audit.gate.running import reference
 from audit.gate.worker_processes import interrupted
 from reference.commands import parsing
 from reference.commands.family import ROWS as REFERENCE
+from reference.commands.family import command as reference_family
+from reference.commands.file_names import FileName, WrittenFile
 from reference.commands.parsing import Command, CommandRow, Family, run
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
@@ -69,14 +72,36 @@ def parsed(words: Sequence[str]) -> None:
     program.make_context(program.name, words)
 
 
+EVERY_LEAF = [*LEAVES, *leaves(reference_family)]
+
+
+def files_of(found: Command, *, written: bool) -> set[str]:
+    """Return the options and arguments that name a file which the command writes, or one that it reads."""
+    named = [p for p in found.params if isinstance(p.type, FileName)]
+    return {p.opts[0] for p in named if isinstance(p.type, WrittenFile) == written}
+
+
+def test_an_option_for_a_file_says_whether_the_command_writes_it():
+    for words, found in EVERY_LEAF:
+        named = {
+            p.opts[0]: getattr(p, "help", None) or ""
+            for p in found.params
+            if re.search("FILE|PAGE", p.metavar or "")
+        }
+        assert set(named) <= files_of(found, written=True) | files_of(found, written=False), words
+        told = {name for name, line in named.items() if re.match("(also )?(write|draw|keep)|JSON,", line)}
+        assert files_of(found, written=True) == told, words
+
+
 def test_no_command_replaces_a_release_ledger(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert reference(["ledger", "create", "ledger.jsonl", "--data", "people", "--epsilon", "1"]) == EXIT_FINE
     before = Path("ledger.jsonl").read_bytes()
-    for words, found in LEAVES:
+    for words, found in EVERY_LEAF:
         example = shlex.split(found.example.splitlines()[0].partition(f" {words[-1]}")[2])
-        assert audit(*words, *example, "--out", "ledger.jsonl") == EXIT_USAGE
-        assert "cannot be made again" in capsys.readouterr().err, words
+        for option in sorted(files_of(found, written=True)):
+            assert run(found, [*example, option, "ledger.jsonl"], name="cfm") == EXIT_USAGE, words
+            assert "cannot be made again" in capsys.readouterr().err, (words, option)
     assert Path("ledger.jsonl").read_bytes() == before
     # the control: any other file is replaced
     for _ in range(2):

@@ -1,0 +1,133 @@
+"""Files that options name; those that a command writes are checked before it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from reference.common.errors import ReadingError
+from reference.datasets.table_file import files_of, is_table_file
+
+
+class FileName(click.ParamType[str]):
+    """A file name, or one of some words; a shell completes both.
+
+    Parameters
+    ----------
+    words : iterable of str
+    """
+
+    name = "file"
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self.words = tuple(words)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value; whether there is such a file shows when it is opened."""
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete one of the words, else the name of a file."""
+        words = [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
+        return [CompletionItem(incomplete, type="file"), *words]
+
+
+class WrittenFile(FileName):
+    """The name of a file that the command writes; :func:`require_writable_files` says what it must not name."""
+
+
+KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
+"""Schemas of files that nobody can make again: they cost budget, or were written by hand."""
+
+LARGEST_READ = 1 << 24
+"""Characters of a file in which :func:`is_kept` reads a document."""
+
+
+def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping[str, Any]) -> None:
+    """Raise unless a command can write its files, before it computes anything for them.
+
+    Parameters
+    ----------
+    parameters : iterable of click.Parameter
+        Those of type :class:`WrittenFile` must differ from each other and from every other :class:`FileName`.
+    given : mapping
+        Their values, by name; with `force`, a file that cannot be made again is replaced, too.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        Also when two options name one file.
+    """
+    named = {each: given[each.name] for each in parameters if isinstance(each.type, FileName) and given[each.name]}
+    written = {each.name: path for each, path in named.items() if isinstance(each.type, WrittenFile)}
+    read = {each.name: path for each, path in named.items() if each.name not in written}
+    files = ((name, file) for name, path in read.items() for file in _files_of(path))
+    seen = {file.resolve(): name for name, file in files if is_there(file, Path.is_file)}
+    for name, path in written.items():
+        target = Path(path).resolve()
+        if target in seen:
+            raise ReadingError(name, path, f"another file than that of {seen[target]}")
+        seen[target] = name
+        if is_there(target, Path.is_dir):
+            raise ReadingError(name, path, "a file that can be written (Is a directory)")
+        if not is_there(target.parent, Path.is_dir):
+            raise ReadingError(name, path, "a file that can be written (No such directory)")
+        if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
+            raise ReadingError(name, path, "a file that can be written (Permission denied)")
+        if not given.get("force") and is_there(target, Path.is_file) and is_kept(target):
+            raise ReadingError(name, path, f"a new file; that one cannot be made again: {MOVE_AWAY}")
+
+
+MOVE_AWAY = "move it away first (`fit` also takes --force)"
+
+
+def is_kept(path: Path) -> bool:
+    """Return whether a file holds a release without a seed, a release ledger or a domain file.
+
+    A file that starts as JSON does and cannot be read may be any of them, so it is kept.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            text = file.read(LARGEST_READ).lstrip()
+    except OSError:
+        return False
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        # of a ledger, its first line
+        return _is_kept(json.JSONDecoder().raw_decode(text)[0])
+    except (ValueError, RecursionError):
+        return True
+
+
+def _is_kept(document: Any) -> bool:
+    """Return the same for a document, or for a list of results of ``fit``."""
+    if isinstance(document, list):
+        return any(map(_is_kept, document))
+    if not isinstance(document, dict):
+        return False
+    if str(document.get("schema")).startswith(KEPT):
+        # a seed makes the same release again
+        return document.get("seeded") is not True
+    return _is_kept(document.get("releases"))
+
+
+def _files_of(path: str) -> list[Path]:
+    try:
+        return files_of(path) if is_table_file(path) else [Path(path)]
+    except (OSError, ValueError):
+        return []
+
+
+def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:
+    """Ask the file system; a name that it cannot have names nothing."""
+    try:
+        return what(Path(path))
+    except (OSError, ValueError):
+        return False
