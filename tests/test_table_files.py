@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import decimal
+import gc
 import gzip
 import math
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -371,6 +373,16 @@ def test_numbers_in_the_middle_of_a_block_are_all_read(
         record_blocks(open_table(path), declared).moments(exact=True)
     assert (problem.value.record, problem.value.column) == (row + 1, "a")
     assert str(problem.value.value) == str(value)
+
+
+@pytest.mark.timeout(60)
+def test_reading_that_only_the_garbage_collector_ends_waits_for_nobody(large: Path) -> None:
+    reading: list[Any] = [record_blocks(open_table(large), DECLARED, rows=700).read()]
+    next(reading[0])
+    reading.append(reading)
+    del reading
+    gc.collect()
+    assert not [one for one in threading.enumerate() if one.name.startswith("decode")]
 
 
 @settings(max_examples=30)

@@ -225,16 +225,16 @@ def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
 
     The thread does nothing else: two threads of Python lose more by waiting for each other than they gain.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
-        waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
-        try:
-            while (block := waiting.popleft().result()) is not None:
-                waiting.append(thread.submit(next, blocks, None))
-                yield block
-        finally:
-            for one in waiting:
-                one.cancel()
-            thread.submit(blocks.close).result()  # type: ignore[attr-defined]
+    thread = ThreadPoolExecutor(1, thread_name_prefix="decode")
+    waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
+    try:
+        while (block := waiting.popleft().result()) is not None:
+            waiting.append(thread.submit(next, blocks, None))
+            yield block
+    finally:
+        # to be asked for more could be too late: the garbage collector ends the thread before it comes here
+        thread.shutdown(cancel_futures=True)
+        blocks.close()  # type: ignore[attr-defined]
 
 
 def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
