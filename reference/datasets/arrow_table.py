@@ -147,7 +147,9 @@ class ParquetTable(_TypedTable):
         from pyarrow import parquet
 
         # pre-buffering would fetch the whole file before the first batch
-        return parquet.ParquetFile(path, pre_buffer=False, read_dictionary=list(texts))
+        return parquet.ParquetFile(
+            path, pre_buffer=False, read_dictionary=list(texts), page_checksum_verification=True
+        )
 
     def _schema(self, file: Any) -> Any:
         return file.schema_arrow
