@@ -317,13 +317,13 @@ class _Numbers:
     def of(
         cls, encoder: NumericEncoder | None, declared: DomainFile, table: Mapping[str, Column]
     ) -> _Numbers | None:
-        """Return a table in this form; None if it has other columns or a mark is wrong."""
+        """Return a table in this form; None if it is empty, has other columns or a wrong mark."""
         label, group = declared.label, declared.group
         if encoder is None or label is None or not label.column:
             return None
         columns = [table[attribute.name] for attribute in declared.attributes]
         numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
-        if len(numbers) < len(columns):
+        if len(numbers) < len(columns) or not all(map(len, numbers)):
             return None
         try:
             y = label.decode(table[label.column], LabelError)
