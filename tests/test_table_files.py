@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import decimal
-import gc
 import gzip
 import math
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -373,42 +371,6 @@ def test_numbers_in_the_middle_of_a_block_are_all_read(
         record_blocks(open_table(path), declared).moments(exact=True)
     assert (problem.value.record, problem.value.column) == (row + 1, "a")
     assert str(problem.value.value) == str(value)
-
-
-@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
-def test_blocks_without_records_change_nothing(ending: str, tmp_path: Path) -> None:
-    schema = pyarrow.schema({"a": pyarrow.int16(), "y": pyarrow.int8()})
-
-    def written(name: str, *counts: int) -> Path:
-        path = tmp_path / f"{name}{ending}"
-        parts = [pyarrow.array(np.arange(n) % 2).cast(pyarrow.int16()) for n in counts]
-        held = [pyarrow.record_batch([part, part.cast(pyarrow.int8())], schema=schema) for part in parts]
-        open_file: Any = parquet.ParquetWriter if ending == ".parquet" else pyarrow.ipc.new_file
-        with open_file(path, schema) as file:
-            for one in held:
-                file.write_batch(one)
-        return path
-
-    declared = DomainFile(attributes=(Numeric("a", 0, 1),), label=Marker("y"))
-    whole, with_empty = (
-        record_blocks(open_table(path), declared).moments(exact=True)
-        for path in (written("one", 30, 20), written("other", 0, 30, 0, 0, 20, 0))
-    )
-    assert same_moments(whole, with_empty)
-    with pytest.raises(EmptyDataError):
-        record_blocks(open_table(written("none", 0)), declared).moments(exact=True)
-    with pytest.raises(EmptyDataError):
-        encode_raw(declared, {"a": np.zeros(0, np.int16), "y": np.zeros(0, np.int16)})
-
-
-@pytest.mark.timeout(60)
-def test_reading_that_only_the_garbage_collector_ends_waits_for_nobody(large: Path) -> None:
-    reading: list[Any] = [record_blocks(open_table(large), DECLARED, rows=700).read()]
-    next(reading[0])
-    reading.append(reading)
-    del reading
-    gc.collect()
-    assert not [one for one in threading.enumerate() if one.name.startswith("decode")]
 
 
 @settings(max_examples=30)
