@@ -19,7 +19,7 @@ import numpy as np
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DomainMismatchError, EmptyDataError, GridError, MomentsTableError
 from reference.common.grid import DATA_STEPS
-from reference.domain import Domain, ball_corner
+from reference.domain import Domain
 from reference.records import BLOCK_ROWS, EXACT_ROWS, Records
 
 BLOCKS_CARRIED = 1_000
@@ -225,16 +225,16 @@ class _Sums:
 
     def add(self, records: Records, rows: slice) -> None:
         """Add a block of at most `rows` rows."""
-        x = records.x[rows]
-        work = self._work[:, : len(x)]
-        work[1] = records.y[rows]
+        y = records.y[rows]
+        work = self._work[:, : len(y)]
+        work[1] = y
         work[2] = 0.0 if records.z is None else records.z[rows]
         # the last bits of a product may depend on the memory layout of x
         if self._narrow:
-            columns = self._taken(x.T, records, work[3:])
+            columns = self._taken(records, rows, work[3:])
             self._add(self._product(work, columns))
         else:
-            block = self._taken(x, records)
+            block = self._taken(records, rows)
             self._add(np.concatenate([work @ block, block.T @ block]))
 
     def total(self) -> tuple[NumberArray, NumberArray]:
@@ -248,11 +248,11 @@ class _Sums:
         product: FloatArray = work @ columns.T
         return product
 
-    def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
+    def _taken(self, records: Records, rows: slice, out: FloatArray | None = None) -> FloatArray:
         """Return the part of a block that is added up: rows, or columns where they are copied."""
         if out is None:
-            return np.ascontiguousarray(x)
-        out[:] = x
+            return np.ascontiguousarray(records.x[rows])
+        out[:] = records.x[rows].T
         return out
 
     def _add(self, products: FloatArray) -> None:
@@ -269,26 +269,14 @@ class _ExactSums(_Sums):
         self._sums = self._sums.astype(np.int64)
         self._carried: NumberArray = self._sums.astype(object)
         self._waiting = 0
-        # rows of entries up to this are inside the ball, in exact arithmetic
-        self._corner = ball_corner(domain.dimension) * DATA_STEPS
 
     def total(self) -> tuple[NumberArray, NumberArray]:
         """Return the same as Fractions."""
         whole = self._sums + self._carried
         return _fractions(whole[:3], DATA_STEPS), _fractions(whole[3:], DATA_STEPS**2)
 
-    def _taken(self, x: FloatArray, records: Records, out: FloatArray | None = None) -> FloatArray:
-        # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
-        steps: FloatArray = np.multiply(x, DATA_STEPS, out=out)
-        np.trunc(steps, out=steps)
-        norm = records.domain.norm
-        at_corner = steps.max() <= self._corner and (norm != "symmetric_ball" or steps.min() >= -self._corner)
-        if norm != "unit_box" and not at_corner:
-            squares = np.einsum("ij,ij->i" if out is None else "ij,ij->j", steps, steps)
-            if squares.max() > DATA_STEPS**2:
-                # the message names the row
-                records.on_grid()
-        return steps
+    def _taken(self, records: Records, rows: slice, out: FloatArray | None = None) -> FloatArray:
+        return records.steps(rows, out)
 
     def _product(self, work: FloatArray, columns: FloatArray) -> FloatArray:
         # whole numbers add up in any order

@@ -7,15 +7,15 @@ are 0 or 1; every later step relies on that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import UNSET
 
-from reference.common.arrays import FloatArray, NumberArray
+from reference.common.arrays import FloatArray
 from reference.common.errors import (
     DomainMismatchError,
     EmptyDataError,
@@ -31,8 +31,8 @@ from reference.common.errors import (
     ShapeError,
 )
 from reference.common.grid import DATA_STEPS, rounded_to_grid
-from reference.domain import Domain
-from reference.domain.attributes import Numeric, Ordinal
+from reference.domain import Domain, ball_corner
+from reference.domain.attributes import Ordinal
 from reference.domain.values import Column, as_floats, as_matrix, as_numbers
 
 BLOCK_ROWS = 4096
@@ -40,9 +40,6 @@ BLOCK_ROWS = 4096
 
 EXACT_ROWS = 2 * BLOCK_ROWS
 """Rows that an exact sum takes at a time: 2^13 whole numbers up to 2^40 add up in a float, in any order."""
-
-CACHED = 2**17
-"""Entries of x that stay in a core's own cache while they are encoded and added up; fewer take more calls."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,6 +120,33 @@ class Records:
                 raise NormError("|x|_2 above 1 on the grid", row=int(np.flatnonzero(outside)[0]))
         return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
+    def steps(self, rows: slice, out: FloatArray | None = None) -> FloatArray:
+        """Return x of some rows on the grid, times DATA_STEPS: whole numbers.
+
+        Parameters
+        ----------
+        rows : slice
+        out : ndarray, shape (d, rows), optional
+            Where to write them, a row a column of x; a new array of shape (rows, d) unless given.
+
+        Raises
+        ------
+        reference.common.errors.NormError
+            As :meth:`on_grid` raises it.
+        """
+        x = self.x[rows] if out is None else self.x[rows].T
+        # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
+        steps: FloatArray = np.multiply(x, DATA_STEPS, out=out)
+        np.trunc(steps, out=steps)
+        norm, corner = self.domain.norm, corner_steps(self.domain.dimension)
+        at_corner = steps.max() <= corner and (norm != "symmetric_ball" or steps.min() >= -corner)
+        if norm != "unit_box" and not at_corner:
+            squares = np.einsum("ij,ij->i" if out is None else "ij,ij->j", steps, steps)
+            if squares.max() > DATA_STEPS**2:
+                # the message names the row
+                self.on_grid()
+        return steps
+
     def take(self, rows: npt.NDArray[np.integer] | slice) -> Records:
         """Return the records at the given rows, in that order; what was checked is not checked again."""
         part = object.__new__(Records)
@@ -179,96 +203,6 @@ def encode_table(domain: Domain, table: Mapping[str, Column], *, clip: bool = Fa
         x[:, column:] = z[:, None] == np.arange(domain.groups) if domain.group_values else z[:, None]
     x *= domain.column_factor
     return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain))
-
-
-class NumericEncoder:
-    """Encodes blocks of numeric columns at once, to the floats that :meth:`Numeric.encode` gives column by column.
-
-    Parameters
-    ----------
-    domain : Domain
-        Every attribute is Numeric, none is clipped, and none may be missing.
-    """
-
-    def __init__(self, domain: Domain) -> None:
-        bounds = [(entry.lower, entry.upper) for entry in domain.attributes if type(entry) is Numeric]
-        self.domain = domain
-        self.columns = slice(int(domain.intercept), int(domain.intercept) + len(bounds))
-        lower, upper = np.array(bounds, dtype=np.float64).T[:, :, None]
-        self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
-        self._lower, self._upper = (lower[0, 0], upper[0, 0]) if self._same else (lower, upper)
-        self._factor = domain.column_factor
-
-    @classmethod
-    def of(cls, domain: Domain) -> NumericEncoder | None:
-        """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
-        plain = all(
-            type(entry) is Numeric and not entry.clip and entry.missing is UNSET for entry in domain.attributes
-        )
-        return cls(domain) if plain and not domain.group_values else None
-
-    def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
-        """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
-        if not self._same:
-            return self.encode_columns(list(raw.T), x, z)
-        return self._encode(raw, x[:, self.columns]) and self._complete(x, z)
-
-    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
-        """Write a block of columns, each held, into x, shape (n, d); False when a number is outside its bounds."""
-        places = x[:, self.columns].T
-        for column, place in zip(columns, places, strict=True):
-            # arithmetic on whole numbers would cast them piece by piece
-            place[:] = column
-        return self._encode(places, places) and self._complete(x, z)
-
-    def _encode(self, raw: FloatArray, out: FloatArray) -> bool:
-        if not _is_within(raw, self._lower, self._upper):
-            return False
-        _scale(raw, self._lower, self._upper, self._factor, out)
-        return True
-
-    def _complete(self, x: FloatArray, z: FloatArray | None) -> bool:
-        if self.domain.intercept:
-            x[:, 0] = self._factor
-        if self.domain.keep_group and z is not None:
-            np.multiply(z, self._factor, out=x[:, -1])
-        return True
-
-
-def is_held(values: NumberArray) -> bool:
-    """Return whether an encoder takes numbers as they are: float64, or whole numbers that it holds exactly."""
-    return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
-
-
-def _is_within(raw: FloatArray, lower: FloatArray | np.float64, upper: FloatArray | np.float64) -> bool:
-    """Return whether all numbers are within the bounds: one pair, or one for each row."""
-    axis = -1 if np.ndim(lower) else None
-    if not lower.any():
-        # the bits of floats from 0 on are in their order; those of -0, of less than 0 and of NaN are above
-        bits = raw.view(np.uint64).max(axis, keepdims=axis is not None)
-        return bool((bits <= upper.view(np.uint64)).all())
-    # NaN makes a comparison fail too
-    least, most = (find(raw, axis, keepdims=axis is not None) for find in (np.min, np.max))
-    return bool((least >= lower).all() and (most <= upper).all())
-
-
-def _scale(
-    raw: FloatArray, lower: FloatArray | np.float64, upper: FloatArray | np.float64, factor: float, out: FloatArray
-) -> None:
-    """Write (raw - lower) / (upper - lower) times a factor, of numbers within the bounds."""
-    if lower.any():
-        np.divide(np.subtract(raw, lower, out=out), upper - lower, out=out)
-        # the quotient of two rounded differences can exceed 1 by one rounding
-        raw = np.clip(out, 0.0, 1.0, out=out)
-    elif (upper != 1.0).any():
-        # a quotient of at most 1 is not rounded above it
-        raw = np.divide(raw, upper, out=out)
-    np.multiply(raw, factor, out=out)
-
-
-def rows_in_cache(dimension: int) -> int:
-    """Return how many rows of x to encode and add up at a time: whole blocks, also of exact sums."""
-    return max(CACHED // (dimension * EXACT_ROWS), 1) * EXACT_ROWS
 
 
 def check_matrix(domain: Domain, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike | None = None) -> Records:
@@ -362,6 +296,12 @@ def _length_of_column(name: str, values: Any) -> int:
         return len(values)
     except TypeError:
         raise ShapeError("a column is a sequence of values", column=name, value=values) from None
+
+
+@lru_cache(maxsize=64)
+def corner_steps(dimension: int) -> float:
+    """Return how many steps every entry of a row may have, if the row is to be inside the ball exactly."""
+    return ball_corner(dimension) * DATA_STEPS
 
 
 def require_on_grid(records: Records) -> None:

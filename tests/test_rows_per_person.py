@@ -255,6 +255,23 @@ def test_what_is_not_proved_is_refused_in_one_line(words, capsys):
     assert "No such option '--rows-per-person'" in said[0]
 
 
+def test_a_release_for_persons_is_not_certified_as_one_for_records(cli, tmp_path, capsys):
+    pytest.importorskip("opendp")
+    from audit.commands.family import command as audit
+    from audit.proofs.releases.exported import read_exported
+    from reference.commands.parsing import run
+
+    alone, persons = (tmp_path / f"{rows}.json" for rows in (1, 2))
+    for path in (alone, persons):
+        words = ("--mechanism", "functional", "--rows-per-person", path.stem, "--release", str(path))
+        assert cli.run(*SMALL, *words)[0] == EXIT_FINE
+    assert read_exported(alone).readings.rows_per_person == 1
+    assert run(audit, ["certify", str(persons)], name="audit") == EXIT_USAGE
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert "rows_per_person must be 1 here: neighbours differ in one record, not 2" in said[0]
+
+
 def test_a_ledger_counts_statements_for_as_many_rows_or_more(tmp_path):
     terms = LedgerTerms.stated(
         data="d", adjacency="replace_one", epsilon=9, delta="1e-3", method="basic", rows_per_person=2

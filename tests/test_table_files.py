@@ -357,7 +357,7 @@ def test_numbers_in_the_middle_of_a_block_are_all_read(
     value: float, bounds: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # the steps are of EXACT_ROWS records
-    monkeypatch.setattr("reference.records.CACHED", 1)
+    monkeypatch.setattr("reference.datasets.numeric_columns.CACHED", 1)
     random, row = np.random.default_rng(0), EXACT_ROWS + 1000
     a, b = random.random(3 * EXACT_ROWS), random.integers(0, 8, 3 * EXACT_ROWS, np.int16)
     y, a[row] = b > 3, value

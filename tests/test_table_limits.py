@@ -319,6 +319,36 @@ def test_damaged_row_group_is_named(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize("has_checksums", [True, False])
+def test_changed_number_is_noticed_by_a_checksum(has_checksums: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    columns = pyarrow.table({"a": np.arange(1_000) / 1_000, "y": np.ones(1_000, np.int8)})
+    plain: dict[str, Any] = {"compression": "none", "use_dictionary": False}
+    parquet.write_table(columns, path, write_page_checksum=has_checksums, **plain)
+    content = path.read_bytes()
+    held, other = (np.array(value).tobytes() for value in (0.5, 0.25))
+    assert content.count(held) == 1
+    path.write_bytes(content.replace(held, other))
+    if has_checksums:
+        with pytest.raises(UnreadableFileError, match="in row group 1"):
+            read(path)
+    else:
+        x = read(path).x
+        assert x[500] == x[250]
+
+
+@pytest.mark.parametrize(("code", "row"), [(1, None), (2, 1), (9, 1), (-2, 1)])
+def test_text_outside_its_dictionary_is_reported(code: int, row: int | None) -> None:
+    codes = pyarrow.array([0, code, None], pyarrow.int32())
+    array = pyarrow.DictionaryArray.from_arrays(codes, ["yes", "no"], safe=False)
+    if row is None:
+        assert list(arrow_columns.coded(array)) == ["yes", "no", None]
+        return
+    with pytest.raises(UnreadableFileError, match="not in its dictionary") as caught:
+        arrow_columns.coded(array)
+    assert caught.value.row == row
+
+
 @pytest.mark.lengthy
 def test_bad_number_among_one_hundred_million_is_named_with_its_row(tmp_path: Path) -> None:
     path, rows, bad = tmp_path / "a.parquet", 10**6, 87_654_321

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 from pyarrow import feather, parquet
 
 from reference.common.errors import DataError
+from reference.common.grid import DATA_STEPS
+from reference.datasets import numeric_columns
 from reference.datasets.from_file import record_blocks
+from reference.datasets.numeric_columns import WholeNumbers
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric, Ordinal
@@ -71,6 +75,58 @@ def test_wrong_whole_number_is_named_as_a_float_is(
     assert (one.record, one.column) == (other.record, other.column) == (401, column)
     assert (type(one), one.problem) == (type(other), other.problem)
     assert one.value == other.value or np.isnan(one.value)
+
+
+DOMAINS: tuple[tuple[dict[str, Any], tuple[tuple[float, float], ...]], ...] = (
+    ({}, ((0, 1000), (0, 127), (-3, 7))),
+    ({"norm": "unit_box"}, ((0, 49), (0, 1), (0, 1000))),
+    ({"norm": "symmetric_ball", "keep_group": True}, ((-1.5, 9.25), (0, 4))),
+    ({"intercept": True, "keep_group": True}, ((0, 96),) * 23),
+    ({"intercept": True}, ((0, 2**17),)),
+)
+
+
+def moments_of_numbers(kind: str, options: dict[str, Any], bounds: Any, path: Path) -> dict[str, int]:
+    """Return the exact moments of all whole numbers within the bounds, at least once each."""
+    random = np.random.default_rng(0)
+    n = max(math.floor(upper) - math.ceil(lower) for lower, upper in bounds) + 20_000
+    marks = {name: random.integers(0, 2, n) for name in ("y", "z")}
+    every = [np.resize(np.arange(math.ceil(lower), math.floor(upper) + 1), n) for lower, upper in bounds]
+    held = {f"x{place}": values.astype(kind) for place, values in enumerate(every)}
+    declared = DomainFile(
+        attributes=tuple(Numeric(f"x{place}", *ends) for place, ends in enumerate(bounds)),
+        label=Marker("y"),
+        group=Marker("z"),
+        **options,
+    )
+    file = path.with_suffix(".parquet")
+    parquet.write_table(pyarrow.table(held | marks), file)
+    return record_blocks(open_table(file), declared).moments(exact=True).table()
+
+
+@pytest.mark.parametrize(("options", "bounds"), DOMAINS)
+def test_exact_sums_of_whole_numbers_are_those_of_floats(
+    options: dict[str, Any], bounds: Any, tmp_path: Path
+) -> None:
+    whole, floats = (moments_of_numbers(kind, options, bounds, tmp_path / kind) for kind in ("int32", "float64"))
+    assert whole == floats
+
+
+def test_a_factor_that_nobody_looked_at_gives_other_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options, bounds = DOMAINS[1]
+    right = moments_of_numbers("int32", options, bounds, tmp_path / "one.parquet")
+    monkeypatch.setattr(numeric_columns, "_factor_of_steps", lambda _, upper, factor: factor / upper * DATA_STEPS)
+    assert moments_of_numbers("int32", options, bounds, tmp_path / "other.parquet") != right
+
+
+def test_only_sums_on_the_grid_do_without_encoded_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WholeNumbers, "x", property(lambda _: 1 / 0))
+    for options, bounds in DOMAINS[:3]:
+        moments_of_numbers("int16", options, bounds, tmp_path / "data.parquet")
+    # no factor serves all of 0 to 96 in 25 columns, and there are too many numbers up to 2^17
+    for options, bounds in DOMAINS[3:]:
+        with pytest.raises(ZeroDivisionError):
+            moments_of_numbers("int32", options, bounds, tmp_path / "data.parquet")
 
 
 @pytest.mark.parametrize("kind", ["bool", *KINDS])

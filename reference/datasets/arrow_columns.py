@@ -76,13 +76,17 @@ def coded(array: Any) -> Coded:
     Raises
     ------
     reference.common.errors.UnreadableFileError
-        When a text is not UTF-8, or the distinct ones are too large.
+        When a text is not UTF-8 or not in its dictionary, or the distinct ones are too large.
     """
     pyarrow = arrow()
     if not pyarrow.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     codes = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     distinct = array.dictionary
+    outside = (codes < -1) | (codes >= len(distinct))
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        raise UnreadableFileError("the text is not in its dictionary: the file is damaged", row=row)
     if distinct.nbytes > BLOCK_BYTES:
         raise UnreadableFileError(
             f"the distinct texts of a block have {distinct.nbytes:,} bytes; at most {BLOCK_BYTES:,} are read"

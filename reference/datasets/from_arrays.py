@@ -17,13 +17,14 @@ import numpy as np
 from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import DataError, EmptyDataError, ExtraColumnError, ShapeError
 from reference.datasets.arrow_columns import coded, kind_of, numbers_in
+from reference.datasets.numeric_columns import NumericEncoder
 from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.declaration import on_columns
 from reference.domain.markers import remedy
 from reference.domain.values import Coded, Column, is_missing, missing_values, real_numbers
-from reference.records import BLOCK_ROWS, NumericEncoder, Records, encode_table, is_inside, require_names
+from reference.records import BLOCK_ROWS, Records, encode_table, is_inside, require_names
 
 TABLE_ROWS = 4 * BLOCK_ROWS
 """Rows of a table of columns encoded at a time: each column costs a few calls."""

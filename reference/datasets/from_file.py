@@ -25,6 +25,7 @@ from reference.common.errors import (
     MissingColumnError,
 )
 from reference.common.printable import quoted
+from reference.datasets.numeric_columns import NumericEncoder, WholeNumbers, is_held, rows_in_cache
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
@@ -32,7 +33,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import as_declared, is_missing_text, numbers_of, remedy
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
-from reference.records import NumericEncoder, Records, encode_table, is_held, is_inside, rows_in_cache
+from reference.records import Records, encode_table, is_inside
 
 SHOWN = 3
 """How many further wrong records an error names."""
@@ -225,16 +226,16 @@ def read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
 
     The thread does nothing else: two threads of Python lose more by waiting for each other than they gain.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="decode") as thread:
-        waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
-        try:
-            while (block := waiting.popleft().result()) is not None:
-                waiting.append(thread.submit(next, blocks, None))
-                yield block
-        finally:
-            for one in waiting:
-                one.cancel()
-            thread.submit(blocks.close).result()  # type: ignore[attr-defined]
+    thread = ThreadPoolExecutor(1, thread_name_prefix="decode")
+    waiting = deque(thread.submit(next, blocks, None) for _ in range(AHEAD))
+    try:
+        while (block := waiting.popleft().result()) is not None:
+            waiting.append(thread.submit(next, blocks, None))
+            yield block
+    finally:
+        # to be asked for more could be too late: the garbage collector ends the thread before it comes here
+        thread.shutdown(cancel_futures=True)
+        blocks.close()  # type: ignore[attr-defined]
 
 
 def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
@@ -304,39 +305,43 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Columns that are all numbers, with the marks as 0 and 1."""
+    """Columns that are all numbers, with the marks as 0 and 1; `whole` if all are admitted whole numbers."""
 
     encoder: NumericEncoder
     columns: Sequence[NumberArray]
     y: NumberArray
     z: NumberArray | None
+    whole: bool
 
     @classmethod
     def of(
         cls, encoder: NumericEncoder | None, declared: DomainFile, table: Mapping[str, Column]
     ) -> _Numbers | None:
-        """Return a table in this form; None if it has other columns or a mark is wrong."""
+        """Return a table in this form; None if it is empty, has other columns or a wrong mark."""
         label, group = declared.label, declared.group
         if encoder is None or label is None or not label.column:
             return None
         columns = [table[attribute.name] for attribute in declared.attributes]
         numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
-        if len(numbers) < len(columns):
+        if len(numbers) < len(columns) or not all(map(len, numbers)):
             return None
         try:
             y = label.decode(table[label.column], LabelError)
             z = None if group is None else group.decode(table[group.column], GroupError)
         except DataError:
             return None
-        return cls(encoder, numbers, y, z)
+        return cls(encoder, numbers, y, z, is_inside(encoder.domain) and encoder.admits(numbers))
 
     def records(self, rows: slice) -> Records | None:
         """Encode some rows; None where a number is outside its bounds."""
         domain = self.encoder.domain
         y = self.y[rows].astype(np.float64)
         z = None if self.z is None else self.z[rows].astype(np.float64)
+        columns = [values[rows] for values in self.columns]
+        if self.whole:
+            return WholeNumbers.of(self.encoder, columns, y, z)
         x = np.empty((len(y), domain.dimension), order="F")
-        if not self.encoder.encode_columns([values[rows] for values in self.columns], x, z):
+        if not self.encoder.encode_columns(columns, x, z):
             return None
         return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain), marked=True)
 

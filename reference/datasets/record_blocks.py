@@ -202,7 +202,8 @@ def blocks_of(records: Records | RecordBlocks) -> Iterable[Records]:
 
 
 def _bytes_of(part: Records) -> int:
-    return part.x.nbytes + part.y.nbytes + (0 if part.z is None else part.z.nbytes)
+    # x may not be encoded yet
+    return part.y.nbytes * (part.domain.dimension + 1 + (part.z is not None))
 
 
 def _joined(parts: list[Records]) -> Records:

@@ -131,7 +131,12 @@ def declared(upper: int = 1) -> DomainFile:
     return DomainFile(attributes=attributes, label=Marker("y"), group=Marker("z"))
 
 
-def of_files(folder: Path) -> dict[str, dict[str, float]]:
+def busy() -> dict[str, Any]:
+    """Return the load, and whether this process goes first."""
+    return {"load": round(os.getloadavg()[0], 1), "first": os.sched_getscheduler(0) != os.SCHED_OTHER}
+
+
+def of_files(folder: Path) -> dict[str, Any]:
     """Compare checked, exact sums of a file with pyarrow's decoding of it: the share of its rate."""
     x, y, z = data(RECORDS, DIMENSION)
     marks = {"y": y.astype(np.int8), "z": z.astype(np.int8)}
@@ -157,6 +162,7 @@ def of_files(folder: Path) -> dict[str, dict[str, float]]:
                 file.get_batch(index)
 
     def summed(path: Path) -> Moments:
+        # after two threads of pyarrow, which it keeps
         upper = 1000 if path.name.startswith("int16") else 1
         return record_blocks(open_table(path), declared(upper)).moments(exact=True)
 
@@ -170,10 +176,8 @@ def of_files(folder: Path) -> dict[str, dict[str, float]]:
         found = np.median(rounds[1:], axis=0)
         return dict(zip(("clock", "two", "cpu"), (round(float(value), 3) for value in found), strict=True))
 
-    return {
-        name: shares(folder / name)
-        for name in ("doubles.csv", "doubles.parquet", "int16.parquet", "doubles.arrow")
-    }
+    names = ("doubles.csv", "doubles.parquet", "int16.parquet", "doubles.arrow")
+    return {**busy(), **{name: shares(folder / name) for name in names}}
 
 
 def pin(core: int) -> None:
@@ -249,9 +253,8 @@ def main() -> None:
     warnings.simplefilter("ignore", ConstantPredictorWarning)
     with tempfile.TemporaryDirectory() as folder:
         found = {
-            "load": round(os.getloadavg()[0], 1),
+            **busy(),
             "cores": os.cpu_count(),
-            "first": os.sched_getscheduler(0) != os.SCHED_OTHER,
             "arrays": of_arrays(),
             "releases": of_releases(),
             "statements": of_statements(),
