@@ -185,7 +185,7 @@ def test_a_fit_is_as_fair_as_asked(groups, fairness, budget, keep):
 
     name = "risk_difference" if fairness == "demographic_parity" else "equalized_odds_difference"
     plain_one, fair = (measured(repaired_logistic(train, budget, fairness=f, rng=3)) for f in ("none", fairness))
-    assert plain_one[name] > (0.2 if groups == 3 else 0.08) * (1 if keep else 0.3)
+    assert plain_one[name] > (0.15 if groups == 3 else 0.06) * (1 if keep else 0.2)
     assert fair[name] < min(plain_one[name], 0.04 if budget.delta else 0.06)
     assert fair["accuracy"] > plain_one["accuracy"] - 0.1
     assert 0.2 < fair["positive_rate"] < 0.8
