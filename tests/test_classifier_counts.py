@@ -193,6 +193,7 @@ def test_a_ceiling_that_is_reached_between_folds_is_a_warning_at_least(ledger):
     assert len(ledger.releases) == 4
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("routing")
 def test_grid_search_on_real_data_in_two_workers_counts_every_fit(tmp_path):
     """A ceiling that is reached in a worker surfaces in the parent."""

@@ -14,7 +14,7 @@ from reference.common.errors import (
     ReadingError,
     UnknownDataError,
 )
-from reference.datasets import Encoding, load
+from reference.datasets import SOURCES, Encoding, load
 from reference.datasets import affairs as affairs_file
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot, Ordinal
@@ -92,6 +92,13 @@ def test_synthetic_has_any_size(n: int, d: int) -> None:
     records = load("synthetic", records=n, dimension=d)
     assert records.x.shape == (n, d)
     assert records.domain.group is not None
+
+
+@pytest.mark.parametrize(("records", "dimension"), [(10**8, 2), (10**12, 1), (10**4 + 1, 10**4), (1, 10**4 + 1)])
+def test_generated_data_that_no_memory_holds_are_refused(records, dimension):
+    with pytest.raises(ReadingError, match="at most"):
+        SOURCES["synthetic"].sized(records, dimension, 0)
+    assert SOURCES["synthetic"].sized(10**4, 10**4, 0)
 
 
 def test_synthetic_is_reproducible_by_its_seed() -> None:

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from audit.gate.needs import exhaustively
 from reference.domain import Domain
 from reference.domain.attributes import Binned, Grouped, Numeric, OneHot, Ordinal
 from reference.moments import Moments
@@ -180,7 +181,7 @@ def test_the_rows_of_a_witness_attain_the_supremum_through_a_releases_code(fairn
         assert reached == pytest.approx(float(found.supremum.lower), rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("basis", ["monomial", "matrix"])
+@pytest.mark.parametrize("basis", ["monomial", *exhaustively("matrix")])
 @pytest.mark.parametrize(("fairness", "adjacency"), READINGS)
 def test_numeric_attributes_in_the_box_give_its_closed_forms(fairness: str, adjacency: str, basis: str) -> None:
     for d, (w_s, w_n), alpha in product((1, 2, 3, 6, 13), WEIGHTS, ("1", "1/3")):

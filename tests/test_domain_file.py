@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -225,6 +226,67 @@ def test_value_that_is_not_declared_is_named(column: str, value: Any, error: typ
     with pytest.raises(error) as caught:
         encode_raw(domain_file_of(DOCUMENT), table)
     assert (caught.value.row, caught.value.column, caught.value.value) == (1, column, value)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "said"),
+    [
+        (["True", "False"], True, "a truth value is the number 1 or 0: declare these, or give texts"),
+        (["True", "False"], np.False_, "a truth value is the number 1 or 0: declare these, or give texts"),
+        (["1", "2"], "2.0", "declare numbers without quotes: 1, 1.0 and 1e0 are then the same"),
+        (["no", "yes"], 1, "it is a number where texts are declared"),
+        (["no", "yes"], np.float64(1.0), "it is a number where texts are declared"),
+        # nothing of the kind is wrong
+        (["no", "yes"], "Yes", None),
+        (["1", "2"], "3", None),
+        ([1, 2], 3, None),
+        ([0, 1], "yes", None),
+    ],
+)
+def test_value_of_another_kind_than_declared_gets_a_hint(
+    declared: list[Any], value: Any, said: str | None
+) -> None:
+    for path, column in (
+        ("attributes/2", {"name": "rooms", "kind": "one_hot", "categories": declared}),
+        ("label", {"column": "income", "zero": declared[:1], "one": declared[1:]}),
+    ):
+        table = {**TABLE, column.get("name", "income"): [declared[0], declared[1], value]}
+        with pytest.raises((UnseenCategoryError, LabelError)) as caught:
+            encode_raw(domain_file_of(changed(path, column)), table)
+        problem = str(caught.value)
+        assert "np." not in problem
+        if said is None:
+            assert not any(hint in problem for hint in ("truth value", "without quotes", "where texts"))
+        else:
+            assert f"; {said} (row 2" in problem
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_category_of_any_kind_is_named(missing: Any) -> None:
+    with pytest.raises(NotANumberError, match="give it a number, and declare that as a category") as caught:
+        encode_raw(domain_file_of(DOCUMENT), {**TABLE, "rooms": [1, missing, 3]})
+    assert (caught.value.row, caught.value.column) == (1, "rooms")
+
+
+def test_truth_value_or_a_group_among_attributes_gets_a_remedy() -> None:
+    with pytest.raises(
+        DomainFileError, match="not True; write a truth value as the table does: in quotes, or as 1"
+    ):
+        domain_file_of(changed("label/one", [True]))
+    with pytest.raises(DomainFileError, match="are not filled in"):
+        domain_file_of(changed("label/one", None))
+    with pytest.raises(DomainFileError, match="attributes leave out the label and the group"):
+        domain_file_of(changed("group/column", "age"))
+    with pytest.raises(DomainFileError, match="names must be distinct, not"):
+        domain_file_of(changed("attributes/1/name", "age"))
+
+
+def test_column_without_a_name_gets_a_remedy_that_works() -> None:
+    declared = domain_file_of(DOCUMENT)
+    with pytest.raises(ExtraColumnError, match=r"has no name.*index=False"):
+        encode_raw(declared, {"": [0, 1, 2], **TABLE})
+    with pytest.raises(ExtraColumnError, match="its list `ignore` may name it"):
+        encode_raw(declared, {"Unnamed: 0": [0, 1, 2], **TABLE})
 
 
 def test_columns_must_be_declared_or_ignored() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 from reference import datasets
@@ -158,6 +159,28 @@ def test_describe_gets_the_hint_of_other_delimiters(run: Run, files: Path) -> No
     code, _, problem = run("domain", "--describe", "--data", "semi.csv", "--label", "rich", "--group", "sex")
     assert code == 2
     assert "are the fields separated by it, not by commas?" in problem
+
+
+@pytest.mark.parametrize(("categories", "hinted"), [(["0", "1"], True), ([0, 1], False)])
+def test_texts_declared_for_truth_values_of_parquet_get_a_remedy(
+    run: Run, files: Path, categories: list[Any], hinted: bool
+) -> None:
+    pyarrow.parquet.write_table(pyarrow.table({"a": [True, False], "rich": [0, 1]}), files / "truth.parquet")
+    attributes = [{"name": "a", "kind": "one_hot", "categories": categories}]
+    document = {"schema": "domain_v1", "attributes": attributes, "label": {"column": "rich"}}
+    (files / "truth.json").write_text(json.dumps(document))
+    code, _, problem = run("domain", "--check", "truth.json", "--data", "truth.parquet")
+    assert code == (EXIT_USAGE if hinted else EXIT_FINE)
+    assert ("declare numbers without quotes, and truth values as 1 and 0" in problem) is hinted
+
+
+def test_describe_makes_no_template_that_names_no_column(run: Run, files: Path) -> None:
+    (files / "index.csv").write_text(",a,rich\n0,1,0\n1,2,1\n")
+    code, out, problem = run("domain", "--describe", "--data", "index.csv", "--label", "rich")
+    assert (code, out) == (2, "")
+    assert "a column has no name" in problem
+    (files / "index.csv").write_text("row,a,rich\n0,1,0\n1,2,1\n")
+    assert run("domain", "--describe", "--data", "index.csv", "--label", "rich")[0] == EXIT_FINE
 
 
 @pytest.mark.usefixtures("files")

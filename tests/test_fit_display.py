@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from audit.gate.needs import exhaustively
 from reference.accounting import NOT_PRIVATE
 from reference.budgets import SplitBudget
 from reference.commands.fit import DEFAULT_GRID
@@ -74,7 +75,7 @@ def test_text_marks_every_exact_metric(run: Run) -> None:
     assert f"* {NOT_PRIVATE}" in out
 
 
-@pytest.mark.parametrize("name", ["plot.svg", "plot.png"])
+@pytest.mark.parametrize("name", ["plot.svg", *exhaustively("plot.png")])
 def test_plot_is_drawn_and_says_that_it_is_not_private(run: Run, name: str, tmp_path: Path) -> None:
     arguments = ("fit", *SMALL, "--mechanism", "all", "--splits", "2", "--seed", "1", "--plot", name)
     code, out, err = run(*arguments)
@@ -95,10 +96,8 @@ def test_plot_is_drawn_and_says_that_it_is_not_private(run: Run, name: str, tmp_
     "options",
     [
         "--epsilon 1",
-        "--epsilon-s 1 --epsilon-n 2",
-        "--mechanism lr",
         "--mechanism functional --repair none --epsilon 1e-3",
-        "--sensitivity 3",
+        *exhaustively("--epsilon-s 1 --epsilon-n 2", "--mechanism lr", "--sensitivity 3"),
     ],
 )
 def test_plot_of_little_is_drawn_too(run: Run, options: str, tmp_path: Path) -> None:

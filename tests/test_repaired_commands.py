@@ -253,3 +253,18 @@ def test_advice_needs_no_data_and_says_when_not_to_spend(run):
         json.loads(run("advise --domain domain.json --records 9 --fairness none --format json").out)["fairness"]
         == "none"
     )
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ([1.0], "the model says the same of every record"),
+        ([0.002], "the model says the same of nearly every record"),
+        ([0.995, 0.5], "1 of 2 models say the same of nearly every record"),
+        # a rare class is not a constant model
+        ([0.02, 0.98], None),
+    ],
+)
+def test_models_that_say_nearly_the_same_of_all_are_warned_of(rates, said):
+    found = fit_repaired.said_of_constant([{"positive_rate": rate} for rate in rates])
+    assert [one.startswith(f"{said}, so") for one in found] == [True] * (said is not None)

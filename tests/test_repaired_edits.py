@@ -88,11 +88,11 @@ GUESSED = {"fairness": "equalised_odds", "group_at_prediction": False}
     ("groups", "settings"),
     [
         pytest.param(2, {}, id="parity"),
-        pytest.param(2, {"delta": 0}, id="pure"),
+        pytest.param(2, {"delta": 0}, id="pure", marks=pytest.mark.exhaustive),
         # files of these kinds have no field that those of the others lack
         pytest.param(2, {"fairness": "none"}, id="unfair", marks=pytest.mark.lengthy),
         pytest.param(3, {}, id="three", marks=pytest.mark.lengthy),
-        pytest.param(3, GUESSED, id="guessed"),
+        pytest.param(3, GUESSED, id="guessed", marks=pytest.mark.exhaustive),
     ],
 )
 def test_an_edited_file_is_refused_in_a_line_or_harmless(tmp_path, capsys, groups, settings):

@@ -97,6 +97,7 @@ def too_often(misses: int, of: int) -> bool:
     return bool(binomtest(misses, of, 1 - CONFIDENCE, alternative="greater").pvalue < 1e-3)
 
 
+@pytest.mark.exhaustive
 def test_limits_hold_at_least_as_often_as_stated(monkeypatch, fitted):
     assert len(fitted) == 320
     assert not too_often(missed(fitted), len(fitted))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.gate.needs import exhaustively
 from reference.common.errors import NegativeEntryError, NormError, ReadingError
 from reference.domain import Domain
 from reference.objective import layout
@@ -86,7 +87,9 @@ def test_irrational_closed_form_is_enclosed_to_thirty_digits():
     )
 
 
-@pytest.mark.parametrize("dimension", [1, 3, 5, *(pytest.param(d, marks=pytest.mark.lengthy) for d in (2, 4))])
+@pytest.mark.parametrize(
+    "dimension", [1, 3, *exhaustively(5), *(pytest.param(d, marks=pytest.mark.lengthy) for d in (2, 4))]
+)
 def test_enclosures_are_narrow_up_to_five_dimensions(dimension):
     weights = [(1, 1), (3, 1), (1, 3), (1, 0), (0, 1)] if dimension < 5 else [(1, 1), (1, 3)]
     for setting in settings(dimension=dimension, records=7):
@@ -105,6 +108,7 @@ def test_l1_change_on_a_ball_is_enclosed_quickly_in_many_dimensions():
         assert 0 < enclosure.lower <= enclosure.upper < Fraction(12, 10) * enclosure.lower
 
 
+@pytest.mark.exhaustive
 def test_quick_enclosure_contains_the_thorough_one():
     for fairness, d in product(FAIRNESS, (6, 7)):
         setting = Setting(d, fairness, records=5)

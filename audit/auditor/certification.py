@@ -48,11 +48,11 @@ class Ending:
         """Whether looks were planned, so that the anytime bound was chosen beforehand."""
         return self.deadline.at is not None or self.rule is not None
 
-    def over(self, rows: int) -> str | None:
-        """Return why to end after this many rows per input of all phases, whatever the counts, or None."""
+    def over(self, rows: int, seconds: float) -> str | None:
+        """Return why to end after this many rows per input of all phases, or None; a result takes some seconds."""
         if self.rows is not None and rows >= self.rows:
             return REPEATED
-        return TIME_IS_OVER if self.deadline.passed else None
+        return None if self.deadline.leaves(seconds) else TIME_IS_OVER
 
     def reason(self, level: AnytimeBound, stage: Stage) -> str | None:
         """Return why the rule stops, or None.
@@ -122,13 +122,18 @@ class _Looks:
     ending: Ending
     rows: int = 0
     waiting: list[ChunkCounts] = field(default_factory=list)
+    seconds: float = 0.0
+    """That a look takes: the mean of ever rarer trials."""
+    trials: int = 0
 
     def stopped_after(self, counts: ChunkCounts) -> str | None:
         """Take the counts of a chunk, look if it is time, and return why certifying ends, or None."""
         self.waiting.append(counts)
         self.rows += counts.rows
         whole = self.rows == self.stage.certify
-        stopped = None if whole else self.ending.over(self.stage.before + self.rows)
+        stopped = (
+            None if whole else self.ending.over(self.stage.before + self.rows, self.seconds * self.tally.looks_due)
+        )
         if not (whole or self._due or stopped is not None):
             return None
         self.add()
@@ -149,3 +154,8 @@ class _Looks:
         blocks, self.waiting = self.waiting, []
         if blocks:
             self.tally.add(blocks)
+            if self.ending.deadline.at is not None and len(self.tally.waves).bit_count() == 1:
+                start = self.ending.deadline.now()
+                self.tally.look_in_trial()
+                self.trials += 1
+                self.seconds += (self.ending.deadline.now() - start - self.seconds) / self.trials

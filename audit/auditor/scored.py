@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from audit.auditor.events import Score, score_all
 from audit.auditor.events.bits import BitScore
 from audit.auditor.events.protocol import filled
+from audit.auditor.events.ranks import ascending, merged, sorted_whole
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from reference.common.arrays import FloatArray
 
@@ -44,6 +45,38 @@ def scored_by(score: Score, left: FloatArray, right: FloatArray) -> list[FloatAr
     return [np.array([one, len(side) - one], dtype=np.float64) for one, side in zip(ones, sides, strict=True)]
 
 
+class InOrder:
+    """Sorted columns of arrays, of one coordinate at a time: those of all would take much memory."""
+
+    def __init__(self) -> None:
+        self._coordinate = -1
+        self._columns: dict[int, _Column] = {}
+        self._lock = Lock()
+
+    def column(self, outputs: FloatArray, k: int) -> FloatArray:
+        """Return a column of some outputs, sorted; threads that ask for the same one wait for the first."""
+        with self._lock:
+            if self._coordinate != k:
+                self._coordinate, self._columns = k, {}
+            column = self._columns.setdefault(id(outputs), _Column(outputs))
+        return column.in_order(k)
+
+
+class _Column:
+    """A column, sorted once; the outputs stay with it, so that no others have their `id`."""
+
+    def __init__(self, outputs: FloatArray) -> None:
+        self._outputs = outputs
+        self._sorted: FloatArray | None = None
+        self._lock = Lock()
+
+    def in_order(self, k: int) -> FloatArray:
+        with self._lock:
+            if self._sorted is None:
+                self._sorted = np.sort(self._outputs[:, k])
+            return self._sorted
+
+
 @dataclass(frozen=True, eq=False)
 class Outputs:
     """Draws that scores are judged on: parts whose order, and that of their rows, plays no part.
@@ -55,21 +88,34 @@ class Outputs:
     drawn : sequence of (left, right)
         As they are: the same parts if all numbers are finite.
     scored : Scored or None
+    in_order : InOrder
+        Columns of the parts, sorted.
     """
 
     parts: Sequence[Pair]
     drawn: Sequence[Pair]
     scored: Scored | None
+    in_order: InOrder
 
     @classmethod
     def of(
-        cls, left: FloatArray, right: FloatArray, *, held: Pair | None = None, scored: Scored | None = None
+        cls,
+        left: FloatArray,
+        right: FloatArray,
+        *,
+        held: Pair | None = None,
+        scored: Scored | None = None,
+        in_order: InOrder | None = None,
     ) -> Outputs:
-        """Return two samples, joined with others, and with the scores of those that were let go."""
+        """Return two samples, joined with others, and with the scores of those that were let go.
+
+        Others that look at the same arrays may have sorted some columns.
+        """
         given = [(left, right)] if held is None else [held, (left, right)]
         # most scores look at one coordinate
         drawn = [(np.asfortranarray(one), np.asfortranarray(other)) for one, other in given]
-        return cls([(filled(one), filled(other)) for one, other in drawn], drawn, scored)
+        parts = [(filled(one), filled(other)) for one, other in drawn]
+        return cls(parts, drawn, scored, InOrder() if in_order is None else in_order)
 
     @property
     def rows(self) -> int:
@@ -86,15 +132,18 @@ class Outputs:
         if self.scored is not None:
             others = self.scored.by_score[id(score)]
             sides = [np.concatenate(parts) for parts in zip(sides, others, strict=True)]
-        for side in sides:
-            side.sort()
-        return sides
+        if isinstance(score, BitScore):
+            return [sorted_whole(side) for side in sides]
+        # in place would spoil columns that others take
+        return [side if ascending(side) else np.sort(side) for side in sides]
 
     def _values(self, score: Score) -> list[FloatArray]:
         parts = self.drawn if score.sees_all else self.parts
+        if isinstance(score, CoordinateScore):
+            return self._columns(parts, score.coordinate)
         if parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
             return [np.concatenate([score(part[side]) for part in parts]) for side in (0, 1)]
-        if isinstance(score, CoordinateScore | AdditiveScore):
+        if isinstance(score, AdditiveScore):
             return [score.in_order(column) for column in self._columns(parts, 0)]
         # scores of sorted numbers are quicker to find
         return [np.array(score(column[:, np.newaxis])) for column in self._columns(parts, 0)]
@@ -113,15 +162,4 @@ class Outputs:
 
     def _columns(self, parts: Sequence[Pair], k: int) -> list[FloatArray]:
         """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
-        columns = self._sorted.get((id(parts), k))
-        if columns is None:
-            columns = [np.concatenate([part[side][:, k] for part in parts]) for side in (0, 1)]
-            for column in columns:
-                column.sort()
-            self._sorted.clear()
-            self._sorted[id(parts), k] = columns
-        return columns
-
-    @cached_property
-    def _sorted(self) -> dict[tuple[int, int], list[FloatArray]]:
-        return {}
+        return [merged([self.in_order.column(part[side], k) for part in parts]) for side in (0, 1)]

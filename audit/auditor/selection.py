@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -22,11 +23,11 @@ from audit.auditor.curve import CURVE_DELTAS, Cut, best_cut, between, levels_of
 from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, SCORED, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
+from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
-from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.events.values import largest_share_alone, mostly_repeated, share_beyond_a_tail, share_of_new
-from audit.auditor.scored import Outputs, Pair, Scored, scored_by
+from audit.auditor.notes import new_combinations, notes_on, repeating_coordinates, rounded, unseen
+from audit.auditor.scored import InOrder, Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -47,11 +48,14 @@ that one input has alone occurs about fifty times among those that choose; among
 promises more.
 """
 
-MOST_ROWS, MOST_VALUES, MOST_CHOOSING = 2**19, 2**21, 2**20
-"""Most outputs and numbers per input in a selection phase, and numbers to choose on: they bound the memory."""
+MOST_ROWS, MOST_VALUES = 2**19, 2**21
+"""Most outputs and numbers per input from which a stage learns and chooses."""
 
-MOSTLY, MANY_UNSEEN = 0.9, 0.01
-"""Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
+MOST_LEARNING, MOST_CHOOSING = 2**20, 2**20
+"""Most numbers per input in a selection phase: they bound the memory.
+
+For 20 coordinates twice as many to learn from gain nothing: they certify nothing either.
+"""
 
 ONE_SCORE_ROWS = 2**16
 """Outputs per input to choose a threshold of the exact likelihood ratio on, when that is the only family."""
@@ -68,14 +72,6 @@ MANY_DRAWS = 2_000_000
 
 FEW_SCORED = 3
 """Most scores of a kind, besides binary ones, that such draws are judged by: each takes memory."""
-
-A_FEW = 100
-"""Outputs to look at before all others."""
-
-ONE_OUTPUT_EACH = (
-    "each input always gives one output: a release without noise, or noise that is drawn once "
-    "and kept (sticky, memoised), which draws of one process cannot tell apart"
-)
 
 
 def most_rows(draws: int, width: int, enough: int, values: int) -> int:
@@ -103,7 +99,7 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_VALUES)
+        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_LEARNING)
         learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
         most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
@@ -228,13 +224,18 @@ def select_from(
     if learning is not None and source.outputs_per_call == 1:
         check_long_calls(learning, choosing)
     quantiser = Quantiser.of(*choosing)
+    taught = choosing if learning is None else learning
+    columns = Columns(*taught)
     proposed = [
-        Proposed.of(families, source, choosing if learning is None else learning, learning is not None, grid)
+        Proposed.of(families, source, taught, columns, apart=learning is not None, quantiser=grid)
         for families, grid in (
             ([family for family in families if family in IDEAL], quantiser),
             ([family for family in families if family in EXACT], None),
         )
     ]
+    repeating = () if learning is None else repeating_coordinates(columns.rounded(quantiser), learning[0].shape[1])
+    # sorted columns take memory
+    del taught, columns
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
@@ -254,13 +255,12 @@ def select_from(
     levels, cuts = _of_curve(ideal[0].event, choosing, prospect) if with_curve else (np.empty(0), ())
     of_ideal = _shared(ideal, prospect)
     of_implementation = of_ideal if implementation is ideal else _shared(implementation, prospect)
-    unseen, new = 0.0, tuple[str, ...]()
+    share_unseen, new = 0.0, tuple[str, ...]()
     if learning is not None:
-        known, later = _rounded(learning, quantiser), _rounded(choosing, quantiser)
-        unseen, rare = _unseen(known, later)
-        new = (*rare, *_new_combinations(known, later))
-    notes = (*_notes(choosing), *new, *getattr(source.subject, "notes", ()))
-    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, unseen)
+        share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
+        new = (*rare, *new_combinations(learning, choosing, quantiser))
+    notes = (*notes_on(choosing), *new, *getattr(source.subject, "notes", ()))
+    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, share_unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,15 +292,22 @@ class Proposed:
 
     @classmethod
     def of(
-        cls, families: Sequence[str], source: Draws, taught: Pair, apart: bool, quantiser: Quantiser | None
+        cls,
+        families: Sequence[str],
+        source: Draws,
+        taught: Pair,
+        columns: Columns,
+        *,
+        apart: bool,
+        quantiser: Quantiser | None,
     ) -> Proposed:
         """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
             return cls([], [], None, quantiser, source)
-        taught = _rounded(taught, quantiser)
+        taught = rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*taught)
+        drawn = Taught.of(*taught, columns if quantiser is None else columns.rounded(quantiser))
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
@@ -317,15 +324,14 @@ class Proposed:
         """Return the candidates of the fitted scores, and those of the given ones, on these draws."""
         if not (self.fitted or self.given):
             return []
-        choosing = _rounded(choosing, self.quantiser)
+        choosing = rounded(choosing, self.quantiser)
         # dozens of fitted intervals are no reason to doubt the few scores that were given
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
         each, grid = self.source.each, self.quantiser
         groups = zip((self.fitted, self.given), few, (None, self.learning), strict=True)
+        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder())
         return [
-            candidates_of(scores, Outputs.of(*choosing, held=held, scored=self.scored), one, grid, each=each)
-            if scores
-            else []
+            candidates_of(scores, told(held=held), one, grid, each=each) if scores else []
             for scores, one, held in groups
         ]
 
@@ -349,7 +355,7 @@ def _with_scored(proposed: Sequence[Proposed], source: Draws, rows: int) -> list
     def score(left: FloatArray, right: FloatArray) -> tuple[int, list[list[list[FloatArray]]]]:
         found = []
         for grid, scores in listed:
-            pair = _rounded((left, right), grid) if scores else (left, right)
+            pair = rounded((left, right), grid) if scores else (left, right)
             found.append([scored_by(one, *pair) for one in scores])
         return len(left), found
 
@@ -418,71 +424,3 @@ def _of_curve(event: Event, choosing: Pair, prospect: Prospect) -> tuple[FloatAr
     histogram = np.array([between(levels, side) for side in scores])
     deltas = sorted({*CURVE_DELTAS, prospect.delta})
     return levels, tuple(best_cut(histogram, replace(prospect, delta=delta)) for delta in deltas)
-
-
-def _rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
-    return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
-
-
-def _unseen(learning: Pair, choosing: Pair) -> tuple[float, tuple[str, ...]]:
-    """Return the share of outputs with an unlearned value that one input may have alone, and notes.
-
-    Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
-    there, events cover ranges of values.  A note tells of unlearned values that both inputs seem to share.
-    """
-    may_be_alone, shared = 0.0, 0.0
-    for k in range(learning[0].shape[1]):
-        known = np.sort(np.concatenate([side[:, k] for side in learning]))
-        # NaN come last, and are alike
-        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) <= MOSTLY * len(known):
-            continue
-        column = np.concatenate([side[:, k] for side in choosing])
-        unlearned = float((~np.isin(column, known) & ~np.isnan(column)).mean())
-        if unlearned < MANY_UNSEEN:
-            continue
-        sides = [np.concatenate(parts)[:, k] for parts in zip(learning, choosing, strict=True)]
-        never = share_beyond_a_tail(np.concatenate(sides))
-        alone = min(unlearned, unlearned * largest_share_alone(*sides) + never)
-        if alone >= MANY_UNSEEN:
-            may_be_alone = max(may_be_alone, alone)
-        else:
-            shared = max(shared, unlearned)
-    if not shared:
-        return may_be_alone, ()
-    note = (
-        f"{shared:.2g} of the outputs have values too rare to be learned; by how often these repeat, less than "
-        f"{MANY_UNSEEN} of the outputs have values of one input alone (two standard errors up)"
-    )
-    return may_be_alone, (note,)
-
-
-def _new_combinations(learning: Pair, choosing: Pair) -> tuple[str, ...]:
-    """Return a note if many outputs are unlearned combinations, though most repeat."""
-    if learning[0].shape[1] == 1:
-        return ()
-    if not mostly_repeated(*learning):
-        return ()
-    share = share_of_new(np.concatenate(learning), np.concatenate(choosing))
-    if share < MANY_UNSEEN:
-        return ()
-    what = f"{share:.2g} of the outputs are combinations of coordinates that were too rare to be learned"
-    return (f"{what}: more draws would show if one input has some of them alone",)
-
-
-def _equal_to(one: FloatArray, outputs: FloatArray) -> bool:
-    """Return whether all outputs are this one; a few mostly tell."""
-    return bool((outputs[:A_FEW] == one).all() and (outputs == one).all())
-
-
-def _notes(choosing: Pair) -> tuple[str, ...]:
-    """Return what a reader must know about the outputs."""
-    notes, first = [], choosing[0][:1]
-    if all(_equal_to(first, side) for side in choosing) or all(bool(np.isnan(side).all()) for side in choosing):
-        notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
-    elif all(_equal_to(side[:1], side) for side in choosing):
-        notes.append(ONE_OUTPUT_EACH)
-    share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
-    if share:
-        some = "all outputs" if share == 1 else f"{share:.3g} of the outputs"
-        notes.append(f"{some} have a coordinate that is not finite; they count as outcomes")
-    return tuple(notes)

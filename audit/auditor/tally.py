@@ -9,6 +9,7 @@ import numpy as np
 
 from audit.auditor.curve import between
 from audit.auditor.events import Event
+from audit.auditor.events.event import occurrences
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.selection import Selection
 from audit.auditor.subject import DrawingError
@@ -16,6 +17,9 @@ from audit.bounds import ANYTIME, CLUSTERS, Counts, Method, epsilon_lower_bound
 from audit.bounds.anytime import AnytimeBound
 from audit.bounds.power import Certifier
 from reference.common.arrays import FloatArray, IntArray
+
+LOOKS_OF_VERDICT = 6
+"""What an event could have shown takes about as long as so many looks at it."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ class EventTally:
         start: AnytimeBound | None = None,
     ) -> None:
         self.selection = selection
-        self.looked = start
+        self.looked = self._trial = start
+        self._tried = 0
         self.events = selection.events
         self.calls = np.zeros((len(self.events), 2, outputs_per_call + 1), dtype=np.int64)
         self.levels = selection.levels if with_curve else None
@@ -96,23 +101,32 @@ class EventTally:
         """Draws per input so far."""
         return self.waves[-1].until if self.waves else 0
 
+    def look_in_trial(self) -> None:
+        """Look at the last event's counts since the last trial: that shows how long a look takes, nothing else."""
+        if self._trial is not None:
+            self._trial = self._trial.after(self.counts(len(self.events) - 1, self.waves[self._tried :]))
+            self._tried = len(self.waves)
+
+    @property
+    def looks_due(self) -> int:
+        """Looks that the result takes after one more wave: all events but the first are looked at in the end."""
+        if self.looked is None:
+            return 0
+        certified = (*self.selection.ideal, *self.selection.implementation)
+        number = len({(id(one.event), one.share) for one in certified})
+        return (number - 1) * (len(self.waves) + 1) + number * LOOKS_OF_VERDICT
+
     def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
         """Return the counts of one chunk, without adding them."""
         if self.outputs_per_call > 1:
             return self._count_calls(left, right)
-        occurrences = np.zeros((len(self.events), 2), dtype=np.int64)
+        found = np.zeros((len(self.events), 2), dtype=np.int64)
         histogram = np.zeros_like(self.histogram)
-        ideal, *others = self.events
         for side, outputs in enumerate((left, right)):
-            if self.levels is None:
-                occurrences[0, side] = np.count_nonzero(ideal.occurs(outputs))
-            else:
-                scores = ideal.scores(outputs)
-                occurrences[0, side] = np.count_nonzero(ideal.within(scores))
-                histogram[side] = between(self.levels, scores)
-            for place, event in enumerate(others, 1):
-                occurrences[place, side] = np.count_nonzero(event.occurs(outputs))
-        return ChunkCounts(len(left), occurrences, histogram)
+            found[:, side] = [np.count_nonzero(some) for some in occurrences(self.events, outputs)]
+            if self.levels is not None:
+                histogram[side] = between(self.levels, self.events[0].scores(outputs))
+        return ChunkCounts(len(left), found, histogram)
 
     def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
         """Count, for each event and input, the calls by their outputs with the event."""
@@ -122,8 +136,8 @@ class EventTally:
             for side, outputs in enumerate((left, right)):
                 found = event.occurs(outputs).reshape(-1, per_call).sum(axis=1)
                 calls[place, side] = np.bincount(found, minlength=per_call + 1)
-        occurrences = calls @ np.arange(per_call + 1)
-        return ChunkCounts(len(left) // per_call, occurrences, np.zeros_like(self.histogram), calls)
+        occurred = calls @ np.arange(per_call + 1)
+        return ChunkCounts(len(left) // per_call, occurred, np.zeros_like(self.histogram), calls)
 
     @property
     def outputs_per_call(self) -> int:

@@ -231,12 +231,17 @@ def joint_delta_lower_bound(counts: Counts, epsilon: float, significance: float)
 
 def joint_rejects(counts: Counts, epsilon: float, delta: float, significance: float) -> bool:
     """Return whether p_likely <= exp(epsilon) p_unlikely + delta is certainly rejected; coarse and quick."""
+    return joint_excess(counts, epsilon, delta, significance) < 0
+
+
+def joint_excess(counts: Counts, epsilon: float, delta: float, significance: float) -> float:
+    """Return a normal score, negative where p_likely <= exp(epsilon) p_unlikely + delta is certainly rejected."""
     check_epsilon(epsilon)
     check_levels(delta, significance)
     if says_nothing(counts):
-        return False
+        return math.inf
     ratio, region = math.exp(epsilon), Region.of(counts, significance)
-    return region.edge_excess(Strip((ratio, ratio), (delta, delta)), 2 * COARSE_CELLS) < 0
+    return region.edge_excess(Strip((ratio, ratio), (delta, delta)), 2 * COARSE_CELLS)
 
 
 def joint_p_value(counts: Counts, epsilon: float, delta: float) -> float:

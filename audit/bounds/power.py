@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainccinv
+from scipy.special import betainccinv, ndtri
 
 from audit.bounds.anytime import LARGEST_LEVEL
 from audit.bounds.binomial import above, exactly, upper_quantile
@@ -17,7 +17,7 @@ from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_bound_of_coun
 from audit.bounds.conditional import conditional_rejects
 from audit.bounds.counts import Counts, check_epsilon, check_levels
 from audit.bounds.e_value import ANYTIME, log_e_value
-from audit.bounds.joint import joint_rejects
+from audit.bounds.joint import joint_excess, joint_rejects
 from reference.common.arrays import FloatArray
 
 Certifier: TypeAlias = Method | ClusterMethod | Literal["anytime_betting"]
@@ -223,6 +223,9 @@ def _refuting_counts(
         return np.full_like(unlikely, draws + 1.0)
     nodes = np.unique(np.concatenate([np.arange(min(last, 8) + 1), np.geomspace(1, max(last, 1), 24).round()]))
     nodes = nodes[nodes <= last]
+    # those on either side of each count; no other plays a part
+    after = np.searchsorted(nodes, np.minimum(unlikely, nodes[-1]))
+    nodes = nodes[np.unique([after, np.maximum(after - 1, 0)])]
     exact = np.array([_smallest_count(int(node), claim, draws, delta, significance, method) for node in nodes])
     margins = (exact - ratio * nodes - delta * draws) / _standard_error(nodes, claim, draws, delta)
     between = (
@@ -267,7 +270,7 @@ def _last_refutable(
 def _smallest_count(
     unlikely: int, claim: float, draws: int, delta: float, significance: float, method: Certifier
 ) -> int:
-    """Return the smallest likely count that refutes the claim, or draws + 1, by steps that double and bisection.
+    """Return the smallest likely count that refutes the claim, or draws + 1, by steps that double and secants.
 
     If a count refutes, so do larger ones, except with the conditional bound, which gives up where the event
     gets common.  A step over all counts that refute there understates the power.
@@ -275,18 +278,33 @@ def _smallest_count(
     if method == ANYTIME:
         return _smallest_count_of_e_value(unlikely, claim, draws, delta, significance)
 
-    def refuted(likely: int) -> bool:
-        return _rejects(Counts(likely, draws, unlikely, draws), claim, delta, significance, method)
+    def excess(likely: int) -> float:
+        counts = Counts(likely, draws, unlikely, draws)
+        if method == "joint":
+            return joint_excess(counts, claim, delta, significance)
+        return -math.inf if _rejects(counts, claim, delta, significance, method) else math.inf
 
     low = int(math.exp(claim) * unlikely + delta * draws)
     width = max(1, int(2 * _standard_error(np.array(unlikely), claim, draws, delta)))
-    while not refuted(high := min(draws, low + width)):
+    # roughly: a normal score that changes by 1 with each standard error
+    at_low = float(-ndtri(significance))
+    while (at_high := excess(high := min(draws, low + width))) >= 0:
         if high == draws:
             return draws + 1
-        low, width = high, 2 * width
+        low, at_low, width = high, at_high, 2 * width
+    below = None
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if refuted(middle) else (middle, high)
+        # where a line meets 0; in the middle where there is none
+        share = at_low / (at_low - at_high) if 0 < at_low - at_high < math.inf else 0.5
+        middle = min(max(low + round(share * (high - low)), low + 1), high - 1)
+        found = excess(middle)
+        again = below == (found < 0)
+        below = found < 0
+        # an end that stays for the second time counts half (the Illinois rule)
+        if below:
+            high, at_high, at_low = middle, found, at_low / 2 if again else at_low
+        else:
+            low, at_low, at_high = middle, found, at_high / 2 if again else at_high
     return high
 
 

@@ -17,7 +17,7 @@ from audit.claims.render import as_html
 from audit.commands.claims_text import as_text, explain, explain_several
 from audit.commands.options import check_known
 from audit.commands.text import columns
-from reference.commands.options import emit
+from reference.commands.options import emit, require_writable
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
@@ -70,6 +70,7 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
     Runs the checks and compares their verdicts with the registered ones and with the committed ledger. Exits with
     0 when all agree, else with 3.
     """
+    require_writable({}, html=output.html, out=output.out)
     _check(options)
     if options.map:
         emit(paper_map.page(), output.out)

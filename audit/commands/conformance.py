@@ -90,11 +90,11 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     fails without any case, 3 if nothing was answered, or answers change after a restart.
     How to write a harness: audit/vectors/README.md.
     """
+    require_writable({}, out=output.out, junit=output.junit)
     work = chosen(cases.only)
     if cases.list:
         emit(_listing([kind for kind, _ in work], output), output.out)
         return EXIT_FINE
-    require_writable({}, out=output.out, junit=output.junit)
     if not subject.timeout > 0:
         raise ReadingError("timeout", subject.timeout, "positive")
     words = command_of(subject.program, subject.module)

@@ -15,6 +15,7 @@ from reference.commands.options import (
     NormOrDomainFile,
     declared_from,
     encoding_from,
+    require_writable,
 )
 from reference.commands.parsing import FileName, option, unknown
 from reference.common.errors import ReadingError
@@ -137,6 +138,9 @@ class FileOptions:
 
     format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
     out: str | None = option("--out", type=FileName(), metavar="FILE", help="write to a file, whole or not at all")
+
+    def __post_init__(self) -> None:
+        require_writable({}, out=self.out)
 
 
 @dataclass(frozen=True, kw_only=True)

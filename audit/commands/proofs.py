@@ -16,7 +16,7 @@ from audit.proofs.mutants import MUTANTS, rejected
 from audit.proofs.sources import PROJECT, source_problems
 from audit.proofs.status import LIMITS
 from audit.proofs.status import write as write_status
-from reference.commands.options import emit
+from reference.commands.options import emit, require_writable
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
@@ -41,6 +41,7 @@ def command(options: ProofOptions) -> int:
     Compiles a clean copy, compares statements, definitions and axioms with the committed ones, and tries the wrong
     constants. Exit code 0 when all agree, 1 when something differs, 3 when the proofs cannot be checked here.
     """
+    require_writable({}, out=options.out)
     width = columns(options.out)
     reason = missing()
     if reason is not None:

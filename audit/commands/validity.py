@@ -24,6 +24,7 @@ from audit.validity.document import (
     to_json,
 )
 from audit.validity.measure import AUDITS, EVERY_KIND, SIZES, BoundErrors, run
+from reference.commands.options import require_writable
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.common.errors import ReadingError
@@ -77,6 +78,7 @@ def command(options: ValidityOptions) -> int:
     """
     plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed, only=options.only)
     plan.check()
+    require_writable({}, out=options.out)
     if options.workers < 1:
         raise ReadingError("workers", options.workers, "a whole number above 0")
     if options.out is None and not plan.ships:

@@ -15,7 +15,7 @@ from audit.vectors.check import read_all, stale, static_problems
 from audit.vectors.format import VectorFile, path_of, text_of
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
-from reference.commands.options import emit, write_file
+from reference.commands.options import emit, require_writable, write_file
 from reference.commands.parsing import FileName, argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED
@@ -38,6 +38,7 @@ def command(options: VectorOptions) -> int:
     `generate` rewrites audit/vectors/v1, `check` judges the committed files (exit code 1 when something is
     wrong), `describe` counts cases and lists the bugs that their flags name.
     """
+    require_writable({}, out=options.out)
     if options.action == "generate":
         for kind in TYPES:
             write_file("vectors", str(path_of(kind)), text_of(build(kind)))

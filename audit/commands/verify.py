@@ -27,7 +27,7 @@ from audit.proofs.conditional_verdicts import conditional_verdict_text
 from audit.proofs.tails import NotContradictedError
 from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
 from audit.subjects.programs import ProgramDescription
-from reference.commands.options import emit
+from reference.commands.options import emit, require_writable
 from reference.commands.parsing import FileName, argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.documents import plain
@@ -86,6 +86,7 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     """
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
+    require_writable({"certificate": options.certificate}, out=output.out)
     certificates = Certificate.read_all(options.certificate)
     if options.replay and not options.fresh and not any(one.seeded for one in certificates):
         # before the other checks, which would start the subject

@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
-from audit.auditor.selection import ONE_OUTPUT_EACH
+from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts

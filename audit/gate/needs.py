@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -14,3 +15,12 @@ def require_or_skip(present: bool, reason: str) -> None:
     if os.environ.get("CHECK_ALL") == "1":
         pytest.fail(f"CHECK_ALL=1, but {reason}")
     pytest.skip(reason)
+
+
+def exhaustively(*cases: Any) -> list[Any]:
+    """Return further cases of a parametrised test, which run only where everything is asked for.
+
+    A tuple has a value for each parameter.
+    """
+    values = (case if isinstance(case, tuple) else (case,) for case in cases)
+    return [pytest.param(*value, marks=pytest.mark.exhaustive) for value in values]

@@ -141,8 +141,10 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
 
 
 def surroundings() -> dict[str, str]:
-    """Return the environment for Coq, without COQPATH: a library there could replace Coq's own."""
-    return {"OCAMLRUNPARAM": MEMORY} | {key: value for key, value in os.environ.items() if key != "COQPATH"}
+    """Return the environment for Coq: a library under HOME, COQPATH or XDG_DATA_DIRS would replace Coq's own."""
+    # Coq looks in the working directory where there is no HOME at all
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+    return {**kept, "HOME": os.devnull, "OCAMLRUNPARAM": MEMORY}
 
 
 def build(folder: Path) -> None:

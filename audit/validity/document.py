@@ -32,6 +32,7 @@ WHAT = {
     "stages": "looks and stops likewise, and chooses an event again in each stage",
     "row sets": "events of whole rows",
     "two events": "a sturdy event beside the chosen one, and the one that shows more is reported",
+    "not finite": "which coordinate is NaN or infinite",
     "arrays": "outputs that are there already",
     "band": "the trade-off curve of such outputs",
     "flips": "one run with canaries",

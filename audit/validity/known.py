@@ -244,6 +244,30 @@ BESIDE = (Known("rare and common event", TWO_EVENTS, TWO_EVENTS.true_epsilon()),
 """Audited by two events that share the significance."""
 
 
+@dataclass(frozen=True)
+class NotANumber:
+    """Answers NaN where another answers 1, and infinity where it answers 0.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+    """
+
+    response: TwoOutcomes
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the probabilities of NaN."""
+        return self.response.inputs()
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` answers, shape (count, 1)."""
+        return np.where(self.response.sample(data, count, rng) > 0, math.nan, math.inf)
+
+
+NOT_FINITE = (Known("randomised response, NaN or infinity", NotANumber(RESPONSE), RESPONSE.true_epsilon()),)
+"""Audited by which coordinate is not finite."""
+
+
 def point_estimate(counts: Counts, delta: float) -> float:
     """Return the loss of the counts, without a margin."""
     likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws

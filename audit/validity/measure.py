@@ -40,6 +40,7 @@ from audit.validity.known import (
     IN_CELLS,
     KNOWN,
     LOOKED_AT,
+    NOT_FINITE,
     PER_CALL,
     SIGNIFICANCE,
     STAGED,
@@ -207,6 +208,16 @@ def beside_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bo
     }
 
 
+def nan_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from outputs that are not finite is above the truth."""
+    terms = Terms(draws=draws, significance=SIGNIFICANCE, families=QUICK)
+    found = estimate(known.subject, terms, np.random.default_rng(seed))
+    return {
+        "not finite": found.epsilon_lower_bound > known.true_epsilon,
+        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
+    }
+
+
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
 """A maker of one audit, with its mechanism and number of draws."""
 
@@ -219,6 +230,7 @@ AT_ONE_SIZE = (
     (cells_once, IN_CELLS),
     (arrays_once, ARRAYS),
     (beside_once, BESIDE),
+    (nan_once, NOT_FINITE),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import click
@@ -16,7 +17,8 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
-from reference.repaired.advice import Advice, advise, said_of_probes
+from reference.domain.file import load_domain_file
+from reference.repaired.advice import DROWNED_MODEL, Advice, advise, said_of_probes, said_of_zero_one
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 from reference.repaired.shortfall import most_paid
@@ -63,19 +65,24 @@ def command(asked: AdviseOptions) -> int:
     )
     budget = Budget(asked.epsilon, asked.delta)
     found = advise(planned.declared.domain, asked.records, budget, planned.fairness, asked.rows_per_person)
-    emit(json_text(plain(found)) if asked.format == "json" else as_text(found, page(asked.out)), asked.out)
+    hints = said_of_zero_one(load_domain_file(asked.domain))
+    emit(json_text(plain(found)) if asked.format == "json" else as_text(found, hints, page(asked.out)), asked.out)
     return EXIT_FINE
 
 
-def as_text(found: Advice, on: Page) -> str:
+def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
     """Return the advice in lines."""
+    clear, faint = found.lost_between
     lines = [
         (
             f"{found.records:,} records, {found.columns} columns, epsilon {short_text(found.epsilon)}, "
             f"delta {short_text(found.delta)}, fairness {found.fairness}"
         ),
         str(found),
-        f"Expected: noise costs {found.lost:.0%} of what a model can gain over the majority class.",
+        (
+            f"Expected: noise costs about {found.lost:.0%} of what a model can gain over the majority class: "
+            f"{_percent(clear)} where the columns tell the label clearly, {_percent(faint)} where they hardly do."
+        ),
         (
             f"Noise of a gradient: {found.noise:.3g} in each column, {found.rounds} gradients; that of their mean "
             f"is {found.noise_against_curvature:.3g} of the curvature of a column that half the records have."
@@ -85,7 +92,8 @@ def as_text(found: Advice, on: Page) -> str:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
         about = f"about {found.risk_difference_noise:.3g}, more where a group is small"
         lines.append(f"Fairness: noise leaves a difference of {rates} of {about}.")
-        lines += [f"warning: {warning}" for warning in said_of_probes(found.risk_difference_noise)]
+        said = (*said_of_probes(found.risk_difference_noise), *[DROWNED_MODEL] * found.one_group_alone)
+        lines += [f"warning: {warning}" for warning in said]
         lines.append(
             "Not forecast: the accuracy that fairness itself costs. It depends on how groups differ in your data."
         )
@@ -100,4 +108,8 @@ def as_text(found: Advice, on: Page) -> str:
         if found.signal < signal:
             times = signal / found.signal
             lines.append(f"For {outlook!r}: {times:.3g} times the records or the epsilon, or fewer columns.")
-    return on.text(*lines)
+    return on.text(*lines, *(f"Hint: {hint}." for hint in hints))
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "less than 1%"

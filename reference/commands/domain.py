@@ -16,7 +16,7 @@ from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.commands.terminal import page
 from reference.common.documents import format_of, plain
-from reference.common.errors import MissingColumnError, ReadingError
+from reference.common.errors import ExtraColumnError, MissingColumnError, ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.grid import DATA_STEPS
@@ -27,7 +27,7 @@ from reference.datasets.from_file import hint_of_column, record_blocks
 from reference.datasets.table import ROWS_READ, TableFile
 from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
-from reference.domain.file import DomainFile, load_domain_file
+from reference.domain.file import UNNAMED, DomainFile, load_domain_file
 from reference.domain.markers import MISSING_TEXTS
 from reference.domain.sql import moments_query
 
@@ -48,7 +48,8 @@ HINTS = (
     "Move the name of a column that is not a feature, such as a number of the record, to `ignore`. Categories "
     "with an order may be `ordinal`; `otherwise` names the one that undeclared values count as. With `clip` true "
     "a number beyond a bound is the bound; `missing` is the number that a missing one counts as, or `own_bin` for "
-    "the kind `binned`. A group of more than two values has `values`, not `one` and `zero`."
+    "the kind `binned`. A group of more than two values has `values`, not `one` and `zero`. A number "
+    "that is a code, or 0 or 1 alone, is better `one_hot` with its values as `categories`, without quotes."
 )
 
 
@@ -196,12 +197,16 @@ def template(table: TableFile, options: DomainOptions, say: Callable[[str], obje
     ------
     reference.common.errors.MissingColumnError
         When the label or the group is not a column.
+    reference.common.errors.ExtraColumnError
+        When a column has no name: a domain file could not name it.
     """
     names = table.columns
     for name in (options.label, options.group):
         if name is not None and name not in names:
             problem = f"there is no such column{hint_of_column(names, name)}"
             raise MissingColumnError(problem, file=str(table.path), column=name)
+    if "" in names:
+        raise ExtraColumnError(UNNAMED, file=str(table.path), column="")
     kinds = table.kinds() or guessed_kinds(table, say)
     document: dict[str, Any] = {
         "schema": format_of(DomainFile),

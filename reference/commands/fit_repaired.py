@@ -46,6 +46,9 @@ from reference.repaired.released import RepairedRelease
 REPAIRED = "repaired"
 DEFAULT_DELTA = "1e-5"
 
+NEARLY_ALL = 0.99
+"""From this share of equal predictions on, fairness and accuracy say little of a model."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RepairedOptions:
@@ -192,13 +195,15 @@ def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, fl
 
 
 def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
-    """Warn if some model gives every record the same prediction: not private, for the data holder."""
-    constant = sum(one["positive_rate"] in (0.0, 1.0) for one in found)
+    """Warn if some model gives nearly every record the same prediction: not private, for the data holder."""
+    shares = [max(one["positive_rate"], 1 - one["positive_rate"]) for one in found]
+    constant = sum(share >= NEARLY_ALL for share in shares)
     if not constant:
         return ()
     which = "the model says" if len(found) == 1 else f"{constant} of {len(found)} models say"
-    said = f"{which} the same of every record, so that a difference of 0 says nothing about fairness"
-    return (f"{said} ({NOT_PRIVATE})",)
+    of = "every record" if min(share for share in shares if share >= NEARLY_ALL) == 1 else "nearly every record"
+    said = f"{which} the same of {of}, so that a small difference says nothing about fairness"
+    return (f"{said}; scores still rank them ({NOT_PRIVATE})",)
 
 
 def said_of_gain(found: list[dict[str, float]], where: str) -> tuple[str, ...]:

@@ -201,17 +201,16 @@ def heading(group: type) -> str:
 
 def parameters(group: type) -> list[click.Parameter]:
     """Return the parameters that the fields of a group are read from."""
-    return [entry.metadata[PARAMETER](entry.name) for entry in _read(group)]
+    return [entry.metadata[PARAMETER](entry.name) for entry in _fields_with_parameter(group)]
 
 
-def _read(group: type) -> list[Field[Any]]:
-    # others keep their default, unless a subclass lets them be read
+def _fields_with_parameter(group: type) -> list[Field[Any]]:
     return [entry for entry in fields(group) if PARAMETER in entry.metadata]
 
 
 def filled_in(group: type, given: Mapping[str, Any]) -> Any:
     """Return a group of options with the values of its parameters, by name."""
-    return group(**{entry.name: given[entry.name] for entry in _read(group)})
+    return group(**{entry.name: given[entry.name] for entry in _fields_with_parameter(group)})
 
 
 def version_option() -> click.Option:
@@ -263,7 +262,7 @@ class Command(click.Command):
         """Write each group of options under its heading."""
         grouped = set()
         for group in self.groups:
-            names = {entry.name for entry in _read(group)}
+            names = {entry.name for entry in _fields_with_parameter(group)}
             grouped |= names
             self._section(ctx, formatter, heading(group), [p for p in self.params if p.name in names])
         self._section(ctx, formatter, "Other", [p for p in self.get_params(ctx) if p.name not in grouped])

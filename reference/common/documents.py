@@ -243,7 +243,9 @@ def _said(error: msgspec.ValidationError, document: Any, kind: type[Any]) -> tup
         if "a number" in kinds:
             kinds = [kind for kind in kinds if kind != "a whole number"]
         length = f" of length {expected['length']}" if expected["length"] else ""
-        problem = f"{' or '.join(kinds)}{length} is needed, not {_quoted(value)}"
+        truth = isinstance(value, bool) and "a text" in kinds
+        hint = "; write a truth value as the table does: in quotes, or as 1 or 0" if truth else ""
+        problem = f"{' or '.join(kinds)}{length} is needed, not {_quoted(value)}{hint}"
     elif problem.startswith("Invalid "):
         problem = f"{_quoted(value)} is not one of {', '.join(_admitted(kind, document, place)[0])}"
     elif problem.startswith("Object contains unknown field"):

@@ -187,7 +187,7 @@ class CsvTable(TableFile):
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as problem:
                 raise UnreadableFileError(
-                    f"is not UTF-8 text: byte {problem.object[problem.start]:#04x}",
+                    f"is not UTF-8 text: byte {problem.object[problem.start]:#04x}; save it as UTF-8",
                     file=str(self.path),
                     row=number,
                 ) from problem

@@ -192,7 +192,7 @@ def hint_of_column(columns: Sequence[str], missing: str) -> str:
     """Explain a missing column: another delimiter, if there is one long column; else a similar name."""
     other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
     if other is not None:
-        return f"; the header has {other!r}: are the fields separated by it, not by commas?"
+        return f"; the header has {other!r}: are the fields separated by it, not by commas? Write commas"
     names = {name[:100].strip().casefold(): name for name in columns}
     near = get_close_matches(missing[:100].strip().casefold(), names, n=1)
     return f"; did you mean {quoted(names[near[0]])}?" if near else ""
@@ -385,8 +385,10 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
         return
     for name, needed in kinds_needed(declared).items():
         if held[name] not in needed:
+            number = held[name] == "number" and needed == {"text"}
+            hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
             raise ColumnTypeError(
-                f"the column holds {held[name]} where the domain declares {' or '.join(sorted(needed))}",
+                f"the column holds {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
                 file=str(table.path),
                 column=name,
             )

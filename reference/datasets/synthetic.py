@@ -8,9 +8,12 @@ import numpy as np
 
 from reference.common.errors import ReadingError
 from reference.datasets.source import Source, Table
+from reference.datasets.table import MOST_COLUMNS
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
+
+MOST_NUMBERS = 10**8
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,13 @@ class Synthetic(Source):
         for option, value in (("records", records), ("dimension", dimension)):
             if value is not None and value < 1:
                 raise ReadingError(option, value, "at least 1")
-        return replace(self, records=records or self.records, dimension=dimension or self.dimension, seed=seed)
+        if dimension is not None and dimension > MOST_COLUMNS:
+            raise ReadingError("dimension", dimension, f"at most {MOST_COLUMNS:,}")
+        found = replace(self, records=records or self.records, dimension=dimension or self.dimension, seed=seed)
+        if found.records * found.dimension > MOST_NUMBERS:
+            size = f"{found.records:,} records of {found.dimension:,} attributes"
+            raise ReadingError("records", size, f"at most {MOST_NUMBERS:,} numbers, which are kept in memory")
+        return found
 
     def domain_file(self, encoding: str) -> DomainFile:
         """Return `dimension` numbers on [0, 1]."""

@@ -14,7 +14,15 @@ from reference.common.arrays import FloatArray, IntArray
 from reference.common.documents import Document
 from reference.common.errors import DeclarationError, NotANumberError, OutOfBoundsError, UnseenCategoryError
 from reference.domain.edges import edges_of
-from reference.domain.values import Column, as_numbers, codes_of, is_finite, is_hashable, is_missing
+from reference.domain.values import (
+    Column,
+    as_numbers,
+    codes_of,
+    is_finite,
+    is_hashable,
+    is_missing,
+    said_of_kind,
+)
 
 MOST_NAMED = 8
 """Declared categories that an error names."""
@@ -335,16 +343,17 @@ def _ranks(
     unknown = ranks < 0
     if not unknown.any():
         return ranks
-    for row, value in enumerate(values):
+    for row, held in enumerate(values):
         if not unknown[row]:
             continue
+        value = held.item() if isinstance(held, np.generic) else held
         if is_hashable(value) and is_missing(value):
             raise NotANumberError("missing value", row=row, column=name, value=value)
         if otherwise is None:
             known = ", ".join(map(repr, categories[:MOST_NAMED])) + (
                 ", ..." if len(categories) > MOST_NAMED else ""
             )
-            problem = f"category not declared; declared are {known}{remedy}"
+            problem = f"category not declared; declared are {known}{said_of_kind(value, categories) or remedy}"
             raise UnseenCategoryError(problem, row=row, column=name, value=value)
         ranks[row] = otherwise
     return ranks

@@ -90,7 +90,9 @@ class Domain:
         for duplicates in (names, list(self.columns)):
             twice = sorted(name for name, times in Counter(duplicates).items() if times > 1)
             if twice:
-                raise DeclarationError("names", twice, "distinct")
+                marks = {self.label, self.group}.intersection(twice)
+                apart = " (attributes leave out the label and the group)" if marks else ""
+                raise DeclarationError("names", twice, f"distinct{apart}")
         if self.prescaled:
             for attribute in self.attributes:
                 if type(attribute) is not Numeric or (attribute.lower, attribute.upper) != (0.0, 1.0):

@@ -28,6 +28,8 @@ from reference.domain.attributes import Attribute, Name, Numeric
 from reference.domain.domain import Domain, Norm
 from reference.domain.markers import MARKER_RULES, Marker
 
+UNNAMED = "a column has no name: name it in the header, or leave it out (pandas: to_csv(..., index=False))"
+
 _Marker: TypeAlias = Annotated[Marker | None, Meta(extra_json_schema=MARKER_RULES)]
 
 
@@ -166,9 +168,8 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
                 raise MissingColumnError(f"a declared column is missing{why}", column=name)
         for name in present:
             if name not in known:
-                raise ExtraColumnError(
-                    "the domain file does not declare this column; its list `ignore` may name it", column=name
-                )
+                undeclared = "the domain file does not declare this column; its list `ignore` may name it"
+                raise ExtraColumnError(undeclared if name else UNNAMED, column=name)
         return declared
 
     @property

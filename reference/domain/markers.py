@@ -15,7 +15,16 @@ from reference.common.documents import Document
 from reference.common.errors import DomainFileError, GroupError, LabelError, NotANumberError
 from reference.common.numbers import BLANKS, is_number_text
 from reference.domain.attributes import Attribute, Category, Name, Numeric
-from reference.domain.values import Coded, Column, as_numbers, codes_of, entry, is_hashable, is_missing
+from reference.domain.values import (
+    Coded,
+    Column,
+    as_numbers,
+    codes_of,
+    entry,
+    is_hashable,
+    is_missing,
+    said_of_kind,
+)
 
 Values: TypeAlias = Annotated[
     tuple[Category, ...] | UnsetType, Meta(extra_json_schema={"minItems": 1, "uniqueItems": True})
@@ -119,10 +128,10 @@ class Marker(Document, frozen=True, omit_defaults=True):
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
             allowed = " or ".join(repr(known) for known in meaning)
-            several = too_many(declared, meaning)
-            raise error(
-                f"the value is not {allowed}{several}", row=row, column=self.column, value=entry(declared, row)
-            )
+            value = entry(declared, row)
+            value = value.item() if isinstance(value, np.generic) else value
+            more = too_many(declared, meaning) + said_of_kind(value, meaning)
+            raise error(f"the value is not {allowed}{more}", row=row, column=self.column, value=value)
         return marks
 
 
@@ -163,13 +172,15 @@ def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatA
 def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> str:
     """Return what to do about a missing value, or a text among numbers, as the end of a message; else nothing."""
     attribute = next((one for one in attributes if one.name == column), None)
-    absent = is_missing(value) or value == ""
+    empty = isinstance(value, str) and not value
+    absent = empty or is_missing(value)
     if attribute is None or not (absent or isinstance(value, str)):
         return ""
     if not isinstance(attribute, Numeric):
-        if value == "":
+        if empty:
             return '; fill it in, or declare "" as a category'
-        return "; give it a text, and declare that as a category" if absent else ""
+        kind = "text" if any(isinstance(one, str) for one in attribute.categories) else "number"
+        return f"; give it a {kind}, and declare that as a category" if absent else ""
     if absent or value in MISSING_TEXTS:
         return "; fill it in, or declare what it counts as with `missing`"
     return "; correct it, or declare the column's categories"

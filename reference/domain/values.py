@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -283,6 +283,18 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:
         return True
+
+
+def said_of_kind(value: Any, declared: Iterable[Any]) -> str:
+    """Return what to do if a value is a text, a number or a truth value, and another kind is declared."""
+    texts = [one for one in declared if isinstance(one, str)]
+    if isinstance(value, (bool, np.bool_)):
+        return "; a truth value is the number 1 or 0: declare these, or give texts" if texts else ""
+    if isinstance(value, str):
+        same = is_number_text(value) and any(is_number_text(one) and float(one) == float(value) for one in texts)
+        return "; declare numbers without quotes: 1, 1.0 and 1e0 are then the same" if same else ""
+    number = isinstance(value, (int, float, np.number)) and not is_missing(value)
+    return "; it is a number where texts are declared" if number and texts else ""
 
 
 def missing_values(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -14,7 +14,12 @@ from audit.auditor.events.bits import BitScore
 from audit.auditor.events.protocol import READERS, Score, score_all
 from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.reduction import Reduction, reduction_from_json
-from audit.auditor.events.scores import AdditiveScore, CoordinateScore, LikelihoodRatioScore
+from audit.auditor.events.scores import (
+    AdditiveScore,
+    CoordinateScore,
+    LikelihoodRatioScore,
+    LogisticScore,
+)
 from audit.auditor.events.stored import StoredEvent, stored_event
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.documents import plain
@@ -55,32 +60,36 @@ class Event:
 
     def occurs(self, outputs: FloatArray) -> BoolArray:
         """Return whether the event occurs, per output of an array of shape (n, k)."""
-        if self._quicker is not None:
-            with np.errstate(invalid="ignore", over="ignore"):
-                finite = math.isfinite(float(outputs.sum()))
-            if finite:
-                return self._quicker(outputs)
-        return self.within(self.scores(outputs))
+        (found,) = occurrences([self], outputs)
+        return found
 
     @cached_property
-    def _quicker(self) -> Callable[[FloatArray], BoolArray] | None:
-        """A faster test of the same event on finite outputs; None where there is none.
+    def quick_test(self) -> Callable[[FloatArray], BoolArray] | None:
+        """A test of the same event on finite outputs that needs no score; None where there is none.
 
         An output is rounded to at least a value if it is at least the lowest one that is.
         """
         grid, score = self.quantiser, self.score
         if isinstance(score, BitScore) and grid is None and self.reduction is None:
             return score.divisible_by(self.threshold, at_least=self.at_least)
+        if self.reduction is not None or grid is None or not grid.even or not isinstance(score, CoordinateScore):
+            return None
+        step = 0.0 if self.at_least else float(grid.steps[score.coordinate])
+        # not above a value: below everything that rounds to the next multiple
+        beyond = np.floor(self.threshold / step) * step + step if step else self.threshold
+        edge = grid.lowest(score.coordinate, np.array([beyond]))
+        if edge is None:
+            return None
+        return partial(_from if self.at_least else _below, k=score.coordinate, edge=float(edge[0]))
+
+    @cached_property
+    def quick_scores(self) -> Callable[[FloatArray], FloatArray] | None:
+        """The same scores of finite outputs without rounding each number first; None where there are none."""
+        grid, score = self.quantiser, self.score
         if self.reduction is not None or grid is None or not grid.even:
             return None
-        if isinstance(score, CoordinateScore):
-            step = 0.0 if self.at_least else float(grid.steps[score.coordinate])
-            # not above a value: below everything that rounds to the next multiple
-            beyond = np.floor(self.threshold / step) * step + step if step else self.threshold
-            edge = grid.lowest(score.coordinate, np.array([beyond]))
-            if edge is None:
-                return None
-            return partial(_from if self.at_least else _below, k=score.coordinate, edge=float(edge[0]))
+        if isinstance(score, LogisticScore):
+            return score.of_rounded(grid.steps)
         if isinstance(score, AdditiveScore):
             # one row of edges serves all coordinates
             rows = [
@@ -89,8 +98,7 @@ class Event:
             edges = [grid.lowest(k, row) for k, row in enumerate(rows[0])]
             found = [row for row in edges if row is not None]
             if len(found) == len(edges):
-                unrounded = AdditiveScore(np.array(found), rows[1])
-                return lambda outputs: self.within(unrounded(outputs))
+                return AdditiveScore(np.array(found), rows[1])
         return None
 
     @property
@@ -110,6 +118,22 @@ class Event:
             "likely_input": self.likely_input,
             "quantised_to": None if self.quantiser is None else self.quantiser.steps.tolist(),
         }
+
+
+def occurrences(events: Sequence[Event], outputs: FloatArray) -> Iterator[BoolArray]:
+    """Yield whether each event occurs, per output; events of one score and grid share the scores."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        finite = math.isfinite(float(outputs.sum()))
+    known: dict[tuple[int, int, int], FloatArray] = {}
+    for event in events:
+        if finite and event.quick_test is not None:
+            yield event.quick_test(outputs)
+            continue
+        key = (id(event.score), id(event.quantiser), id(event.reduction))
+        if key not in known:
+            quick = event.quick_scores if finite else None
+            known[key] = event.scores(outputs) if quick is None else quick(outputs)
+        yield event.within(known[key])
 
 
 def _from(outputs: FloatArray, k: int, edge: float) -> BoolArray:

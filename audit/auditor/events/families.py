@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
+from audit.auditor.events.columns import KEPT_COLUMNS, Columns
 from audit.auditor.events.protocol import Score, filled
 from audit.auditor.events.quantiser import are_whole
 from audit.auditor.events.ranks import ranks_among, repeated, runs
@@ -100,38 +101,41 @@ class Taught:
         The outputs on left and right, as scores for finite outputs meet them.
     not_finite : tuple of int
         Coordinates with numbers that are not finite.
+    columns : Columns
+        Of the finite outputs.
     """
 
     width: int
     finite: tuple[FloatArray, FloatArray]
     not_finite: tuple[int, ...]
+    columns: Columns
 
     @classmethod
-    def of(cls, left: FloatArray, right: FloatArray) -> Taught:
-        """Return the draws of two samples of shape (n, k)."""
+    def of(cls, left: FloatArray, right: FloatArray, columns: Columns | None = None) -> Taught:
+        """Return the draws of two samples of shape (n, k), whose sorted columns others may have asked for."""
         finite = filled(left), filled(right)
         if finite[0] is left and finite[1] is right:
-            return cls(left.shape[1], finite, ())
+            return cls(left.shape[1], finite, (), Columns(left, right) if columns is None else columns)
         everywhere = np.isfinite(left).all(axis=0) & np.isfinite(right).all(axis=0)
-        return cls(left.shape[1], finite, tuple(np.flatnonzero(~everywhere).tolist()))
+        return cls(left.shape[1], finite, tuple(np.flatnonzero(~everywhere).tolist()), Columns(*finite))
 
     def proposals(self, family: str, subject: object, inputs: tuple[object, object]) -> Iterator[Score]:
         """Yield the scores of one family."""
         enough = min(len(sample) for sample in self.finite) >= FEW
         if family == "rare":
             yield from self._not_finite()
-            yield from _off_grid(*self.finite) if enough else ()
+            yield from _off_grid(self.width, self.columns) if enough else ()
         elif family == "likelihood_ratio":
             if hasattr(subject, "log_likelihood_ratio"):
                 yield LikelihoodRatioScore.of(subject)
         elif family == "bits":
             yield from _bits(self.width, inputs)
             if enough:
-                yield from _categories(*self.finite)
+                yield from _categories(*self.finite, self.columns)
         elif family == "coordinates":
             yield from (CoordinateScore(k) for k in range(self.width))
         elif enough:
-            yield from LEARNERS[family](*self.finite)
+            yield from LEARNERS[family](*self.finite, self.columns)
 
     def _not_finite(self) -> Iterator[Score]:
         """Yield whether an output has a number that is not finite, and where."""
@@ -141,11 +145,11 @@ class Taught:
             yield from (NotFiniteScore(kind, k) for k in self.not_finite for kind in NOT_FINITE)
 
 
-def _intervals(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+def _intervals(left: FloatArray, _: FloatArray, columns: Columns) -> Iterator[Score]:
     most = max(1, INTERVALS // left.shape[1])
     for k in range(left.shape[1]):
-        columns = np.sort(left[:, k]), np.sort(right[:, k])
-        for likely, other in (columns, columns[::-1]):
+        sides = columns.sides(k)
+        for likely, other in (sides, sides[::-1]):
             yield from (IntervalScore(k, low, high) for low, high in _windows(likely, other)[:most])
 
 
@@ -169,10 +173,13 @@ def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]
     return [(low, high) for _, low, high in sorted(found, reverse=True)]
 
 
-def _additive(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    yield AdditiveScore.learn(left, right, monotone=True)
-    yield AdditiveScore.learn(left, right, monotone=False)
-    if left.shape[1] > 1:
+def _additive(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator[Score]:
+    width = left.shape[1]
+    for monotone in (True, False):
+        yield AdditiveScore.of_sorted(map(columns.sides, range(width)), monotone=monotone)
+    if 1 < width <= KEPT_COLUMNS:
+        yield AdditiveScore.of_sorted([columns.together()], monotone=True)
+    elif width > 1:
         yield AdditiveScore.learn_shared(left, right)
 
 
@@ -180,7 +187,7 @@ def _few(sample: FloatArray) -> FloatArray:
     return sample[: max(FEW, LEARNING_VALUES // sample.shape[1])]
 
 
-def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+def _logistic(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
     """Propose a logistic score; with one coordinate it would be that coordinate."""
     if left.shape[1] < 2:
         return
@@ -193,26 +200,27 @@ def _logistic(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         yield LogisticScore.learn(_few(left), _few(right))
 
 
-def _trees(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+def _trees(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
     """Propose trees; with one coordinate the additive score does the same."""
     if left.shape[1] >= 2:
         yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
 
 
-def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator[Score]:
     """Yield scores of repeating outputs and coordinates, of those that only one input has, and of residues."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
     groups += [(k,) for k in range(width)]
     for coordinates in groups:
-        score = CategoryScore.learn(left, right, coordinates)
+        ordered = columns.both(coordinates[0]) if len(coordinates) == 1 else None
+        score = CategoryScore.learn(left, right, coordinates, ordered)
         if score is not None:
             yield score
     if width > 1 and mostly_repeated(left, right):
         rows = (OneSidedRowsScore.learn(*pair) for pair in ((left, right), (right, left)))
         yield from (score for score in rows if score is not None)
     for k in range(width):
-        both = np.sort(np.concatenate([left[:, k], right[:, k]]))
+        both = columns.both(k)
         if repeated(both, 3) > len(both) / 2:
             # besides repeating values, some that are too rare to repeat
             alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
@@ -223,10 +231,10 @@ def _categories(left: FloatArray, right: FloatArray) -> Iterator[Score]:
             yield from (ResidueScore.learn(left, right, k, modulus) for modulus in (*MODULI, *further))
 
 
-def _off_grid(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
     """Yield values off the grid of all others."""
-    for k in range(left.shape[1]):
-        both = np.sort(np.concatenate([left[:, k], right[:, k]]))
+    for k in range(width):
+        both = columns.both(k)
         # a grid: a few values that make up nearly all outputs
         if repeated(both, 3) <= len(both) / 2:
             continue

@@ -90,6 +90,10 @@ class Quantiser:
             steps = np.where(self.steps < 0, growing, steps)
         return np.where(self.steps != 0, self._rounded(outputs, steps), outputs)
 
+    def of_one(self, k: int) -> Quantiser:
+        """Return the grid of one coordinate."""
+        return Quantiser(self.steps[[k]])
+
     @property
     def even(self) -> bool:
         """Whether every coordinate is rounded to multiples of one step."""

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
+
+A_FEW = 100
+"""Values to look at before all others."""
+
+
+def ascending(values: FloatArray) -> bool:
+    """Return whether finite values never fall."""
+    # the first few mostly tell
+    return all(bool((some[1:] >= some[:-1]).all()) for some in (values[:A_FEW], values))
+
+
+def sorted_whole(values: FloatArray) -> FloatArray:
+    """Return sorted whole numbers that lie close together: they are counted."""
+    if not len(values):
+        return values
+    low = float(values.min())
+    counts = np.bincount((values - low).astype(np.intp))
+    return np.repeat(np.arange(len(counts)) + low, counts)
+
+
+def merged(parts: Sequence[FloatArray]) -> FloatArray:
+    """Return sorted samples as one."""
+    if len(parts) == 1:
+        return parts[0]
+    together: FloatArray = np.concatenate(parts)
+    # finds the runs and merges them
+    together.sort(kind="stable")
+    return together
 
 
 def most_often(ordered: NumberArray, times: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -11,7 +12,9 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from audit.auditor.events.cells import EdgeTable
+from audit.auditor.events.columns import Columns
 from audit.auditor.events.protocol import READERS, StoredByItsFields
+from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.ranks import between, quantiles
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.arrays import FloatArray, IntArray
@@ -21,6 +24,9 @@ BINS, FINE_BINS = 32, 256
 
 ADDED_VALUES = 2**17
 """Numbers that an additive score looks at together: few beside the draws of a selection."""
+
+SMALLEST_SAFE, LARGEST_SAFE = 2.0**-300, 2.0**300
+"""Weights and steps of such sizes multiply without loss."""
 
 COMPARED = 1024
 """Outputs of each chunk whose likelihood ratios are computed a second time, apart from the others."""
@@ -97,7 +103,31 @@ class LogisticScore(StoredByItsFields):
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the weighted sums."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.nan_to_num(outputs @ self.weights)
+            return _finite(outputs @ self.weights)
+
+    def of_rounded(self, steps: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+        """Return the scores of finite outputs once rounded to multiples of powers of two, to the last bit.
+
+        A product with a power of two is exact: so the steps may multiply the weights.  None if a number could
+        leave the range of doubles on the way.
+        """
+        sizes = np.abs(self.weights[self.weights != 0])
+        extremes = [float(some) for part in (sizes, steps) if len(part) for some in (part.min(), part.max())]
+        if not all(SMALLEST_SAFE <= size <= LARGEST_SAFE for size in extremes):
+            return None
+        inverse = float(1 / steps[0]) if (steps == steps[0]).all() else 1 / steps
+        weights = self.weights * steps
+
+        def scores(outputs: FloatArray) -> FloatArray:
+            with np.errstate(invalid="ignore", over="ignore"):
+                multiples = outputs * inverse
+                np.rint(multiples, out=multiples)
+                found: FloatArray = multiples @ weights
+                whole = math.isfinite(float(found.sum()))
+            # a number that is too large to be counted in steps
+            return found if whole else self(Quantiser(steps)(outputs))
+
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +157,19 @@ class AdditiveScore(StoredByItsFields):
         monotone : bool
             Fine bins whose ratios rise or fall (noise whose density is log-concave), or fewer free ones.
         """
+        return cls.of_sorted(map(Columns(left, right).sides, range(left.shape[1])), monotone=monotone)
+
+    @classmethod
+    def of_sorted(cls, sides: Iterable[Sequence[FloatArray]], *, monotone: bool) -> AdditiveScore:
+        """Return the same for each coordinate's numbers, sorted on left and right."""
         bins = FINE_BINS if monotone else BINS
         shares = np.linspace(0, 1, bins + 1)[1:-1]
-        edges, log_ratios = np.empty((left.shape[1], bins - 1)), np.empty((left.shape[1], bins))
-        for k in range(left.shape[1]):
-            columns = [np.sort(sample[:, k]) for sample in (left, right)]
-            edges[k] = quantiles(columns[0], columns[1], shares)
-            counts = [between(edges[k], ordered) for ordered in columns]
-            log_ratios[k] = smoothed(*counts) if monotone else _free(*counts)
-        return cls(edges, log_ratios)
+        edges, log_ratios = [], []
+        for left, right in sides:
+            edges.append(quantiles(left, right, shares))
+            counts = between(edges[-1], left), between(edges[-1], right)
+            log_ratios.append(smoothed(*counts) if monotone else _free(*counts))
+        return cls(np.array(edges), np.array(log_ratios))
 
     @classmethod
     def learn_shared(cls, left: FloatArray, right: FloatArray) -> AdditiveScore:
@@ -236,6 +270,11 @@ class LikelihoodRatioScore:
     def to_json(self) -> dict[str, Any]:
         """Return nothing: the function belongs to the subject."""
         return {}
+
+
+def _finite(scores: FloatArray) -> FloatArray:
+    """Return scores with a number in place of each that is none."""
+    return scores if math.isfinite(float(scores.sum())) else np.nan_to_num(scores)
 
 
 def _same(first: FloatArray, second: FloatArray) -> bool:

@@ -88,13 +88,18 @@ class CategoryScore(StoredByItsFields):
     sees_all: ClassVar[bool] = False
 
     @classmethod
-    def learn(cls, left: FloatArray, right: FloatArray, coordinates: tuple[int, ...]) -> CategoryScore | None:
-        """Return the score for two samples of shape (n, k); None where no value repeats."""
+    def learn(
+        cls, left: FloatArray, right: FloatArray, coordinates: tuple[int, ...], ordered: FloatArray | None = None
+    ) -> CategoryScore | None:
+        """Return the score for two samples of shape (n, k); None where no value repeats.
+
+        The numbers of a single coordinate may be given in order.
+        """
         keys = np.concatenate([_keys(sample[:, coordinates] + 0.0) for sample in (left, right)])
         # more often than a quantised continuous value repeats by chance
         chance = len(keys) * 2.0**-QUANTISED_BITS
         often = 2 + chance + 4 * np.sqrt(chance)
-        if not most_often(np.sort(keys), int(often) + 1):
+        if not most_often(np.sort(keys) if ordered is None else ordered, int(often) + 1):
             return None
         distinct, first, where = np.unique(keys, return_index=True, return_inverse=True)
         counts = [np.bincount(part, minlength=len(distinct)) for part in (where[: len(left)], where[len(left) :])]
@@ -280,11 +285,15 @@ class OneSidedRowsScore(StoredByItsFields):
         return _listed(_keys(outputs + 0.0), _keys(self.values)).astype(np.float64)
 
 
+def may_repeat(some: FloatArray) -> bool:
+    """Return whether any of a few rows is there twice: if numbers never repeat, a few of them show it."""
+    keys = np.sort(_keys(some + 0.0))
+    return len(keys) < 2 or most_often(keys, 2)
+
+
 def mostly_repeated(*samples: FloatArray) -> bool:
     """Return whether most rows of some samples occur three times or more in all of them together."""
-    # if numbers never repeat, a few of them show it
-    some = np.sort(_keys(samples[0][:LOOKED_AT] + 0.0))
-    if len(some) > 1 and not most_often(some, 2):
+    if not may_repeat(samples[0][:LOOKED_AT]):
         return False
     keys = np.sort(np.concatenate([_keys(sample + 0.0) for sample in samples]))
     return repeated(keys, 3) > len(keys) / 2

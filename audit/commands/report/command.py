@@ -11,7 +11,7 @@ from audit.commands.report.committed import CommittedResults
 from audit.commands.report.document import report
 from audit.commands.report.exact_grid import PrivacyGrid
 from audit.commands.report.page import page
-from reference.commands.options import emit
+from reference.commands.options import emit, require_writable
 from reference.commands.parsing import FileName, option
 from reference.commands.parsing import command as make_command
 from reference.common.exit_codes import EXIT_FINE
@@ -36,6 +36,7 @@ def command(output: ReportOutput) -> int:
     mechanisms of known loss, the frontier with rivals, the paper's figures redone, and the machine-checked proofs.
     Its numbers are committed results, or computed while the page is made.
     """
+    require_writable({}, out=output.out)
     files = CommittedResults()
     document = report(files, PrivacyGrid())
     emit(json_text(document) if output.format == "json" else page(document), output.out)

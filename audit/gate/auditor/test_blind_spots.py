@@ -25,6 +25,7 @@ from audit.evidence.fresh import too_fine
 from audit.evidence.verify import verify
 from audit.evidence.words import event_in_words
 from audit.gate.auditor.auditing import audit
+from audit.gate.needs import exhaustively
 from audit.gate.requests import asked
 from audit.subjects.catalogue import CATALOGUE, HalfNoiseLaplace, Laplace
 from reference.common.arrays import FloatArray
@@ -408,7 +409,7 @@ class PairsOfKnownLoss(CodesOfKnownLoss):
 
 
 @pytest.mark.parametrize("audits", [20, pytest.param(2_000, marks=pytest.mark.lengthy)])
-@pytest.mark.parametrize("kind", [RightTail, CodesOfKnownLoss, PairsOfKnownLoss])
+@pytest.mark.parametrize("kind", [RightTail, *exhaustively(CodesOfKnownLoss, PairsOfKnownLoss)])
 def test_bounds_by_these_events_err_no_more_often_than_stated(kind, audits):
     """Both lose just what they claim, in common outputs."""
     terms = Terms(draws=2_000, significance=0.05, families=("intervals", *SOME))

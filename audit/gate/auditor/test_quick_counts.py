@@ -7,10 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import audit.auditor.events.columns as columns_module
 from audit.auditor.events import Event, Quantiser
 from audit.auditor.events.bits import KINDS, ZERO_EXPONENT, BitScore
 from audit.auditor.events.cells import EdgeTable
-from audit.auditor.events.scores import AdditiveScore, CoordinateScore
+from audit.auditor.events.columns import Columns
+from audit.auditor.events.event import occurrences
+from audit.auditor.events.ranks import ascending, sorted_whole
+from audit.auditor.events.scores import AdditiveScore, CoordinateScore, LogisticScore
 from audit.auditor.events.trees import TreeScore
 
 RNG = np.random.default_rng(1)
@@ -40,8 +44,70 @@ def test_additive_score_of_rounded_outputs_needs_no_rounding(learn):
     score = learn(*map(GRID, SIDES))
     for threshold in np.quantile(score(GRID(SIDES[0])), [0.1, 0.5, 0.9]):
         event = Event(score, float(threshold), True, "left", GRID)
-        assert event._quicker is not None
+        assert event.quick_scores is not None
         assert np.array_equal(event.occurs(OUTPUTS), event.within(event.scores(OUTPUTS)))
+
+
+@pytest.mark.parametrize("steps", [[2.0**-3, 2.0**-4], [0.25, 0.25]])
+def test_weighted_sum_of_rounded_outputs_needs_no_rounding(steps):
+    grid, score = Quantiser(np.array(steps)), LogisticScore(np.array([0.7, -1.3]))
+    event = Event(score, 0.1, True, "left", grid)
+    assert event.quick_scores is not None
+    far = np.array([[1e300, 1.0], [-1e308, 1e308]])
+    for outputs in (OUTPUTS, OUTPUTS[:-1], np.concatenate([OUTPUTS[:-1], far])):
+        assert np.array_equal(event.occurs(outputs), event.within(event.scores(outputs)))
+    finite = OUTPUTS[:-1]
+    assert np.array_equal(event.quick_scores(finite), event.scores(finite))
+    assert not np.array_equal(event.quick_scores(finite), score(finite))
+
+
+def test_weights_whose_products_leave_the_doubles_are_taken_as_they_are():
+    score = LogisticScore(np.array([1e-280, 1.0]))
+    assert Event(score, 0.0, True, "left", Quantiser(np.array([2.0**-200, 1.0]))).quick_scores is None
+
+
+def test_events_of_one_score_share_its_values():
+    score, looks = AdditiveScore.learn(*map(GRID, SIDES), monotone=True), []
+
+    class Counted:
+        name, learned, sees_all, binary = score.name, True, False, False
+
+        def __call__(self, outputs):
+            looks.append(len(outputs))
+            return score(outputs)
+
+    counted = Counted()
+    events = [Event(counted, place, True, "left", grid) for place in (0.0, 0.1) for grid in (GRID, None)]
+    events.append(Event(score, 0.1, False, "left", GRID))
+    found = list(occurrences(events, OUTPUTS))
+    assert looks == [len(OUTPUTS)] * 2
+    for event, happened in zip(events, found, strict=True):
+        assert np.array_equal(happened, event.within(event.scores(OUTPUTS)))
+
+
+@pytest.mark.parametrize("rounded", [np.asarray, np.rint, lambda x: np.rint(x * 8) / 8])
+def test_columns_are_those_of_the_rounded_samples_in_order(rounded, monkeypatch):
+    left, right = rounded(SIDES[0]), rounded(SIDES[1])[:900]
+    grids = [GRID, Quantiser(np.array([-(2.0**-5), 0.0]))]
+    for kept in (columns_module.KEPT_COLUMNS, 0):
+        monkeypatch.setattr(columns_module, "KEPT_COLUMNS", kept)
+        columns = Columns(left, right)
+        for found, side in zip(columns.rounded(GRID).together(), (left, right), strict=True):
+            assert np.array_equal(found, np.sort(GRID(side), axis=None))
+        for k in (0, 1):
+            assert np.array_equal(columns.both(k), np.sort(np.concatenate([left[:, k], right[:, k]])))
+            for grid in grids:
+                expected = [np.sort(grid(side)[:, k]) for side in (left, right)]
+                assert all(map(np.array_equal, columns.rounded(grid).sides(k), expected))
+                assert not np.array_equal(columns.rounded(grid).sides(1 - k)[0], expected[0])
+
+
+def test_whole_numbers_are_counted_into_order():
+    values = RNG.integers(-1074, 2_001, size=3_000).astype(np.float64)
+    assert np.array_equal(sorted_whole(values), np.sort(values))
+    assert sorted_whole(values[:0]).shape == (0,)
+    assert ascending(np.sort(values))
+    assert not ascending(np.append(np.sort(values), 0.0))
 
 
 @pytest.mark.parametrize("rounded", [np.asarray, np.rint], ids=["continuous", "whole"])

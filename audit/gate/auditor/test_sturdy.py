@@ -26,6 +26,7 @@ from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.replay import replay
 from audit.evidence.verify import outcome, verify
 from audit.gate.auditor.auditing import audit
+from audit.gate.needs import exhaustively
 from audit.gate.requests import changed
 from audit.subjects.catalogue import LeakyLaplace
 from reference.common.arrays import FloatArray
@@ -170,7 +171,7 @@ def test_event_looked_at_is_certified_at_the_share_it_is_asked_for(share):
 
 @pytest.mark.parametrize(
     "words",
-    ["laplace_leaky --seed 1 --events coordinates --until 0.3", f"{WITH_STURDY} --curve"],
+    ["laplace_leaky --seed 1 --events coordinates --until 0.3", *exhaustively(f"{WITH_STURDY} --curve")],
     ids=["stages", "curve"],
 )
 def test_results_with_a_share_of_the_significance_hold(words, capsys, tmp_path):

@@ -17,6 +17,7 @@ from audit.auditor.events import proposals
 from audit.auditor.probe import CALLS, PROBE
 from audit.auditor.subject import Subject
 from audit.bounds import Counts, epsilon_lower_bound
+from audit.gate.needs import exhaustively
 from audit.subjects.catalogue import HalfNoiseLaplace, Laplace
 from audit.subjects.real_neighbours import Extended, distance, extreme_pair
 from audit.subjects.releases import CoefficientRelease
@@ -184,7 +185,7 @@ def pair_subject(name: str, fairness: str = "absolute", adjacency: str = "replac
 
 
 @pytest.mark.parametrize("name", ["pdfc", "adfc"])
-@pytest.mark.parametrize("adjacency", ["replace_one", "add_or_remove_one"])
+@pytest.mark.parametrize("adjacency", ["replace_one", *exhaustively("add_or_remove_one")])
 def test_mechanism_is_bounded_by_its_exact_loss_and_refuted_below(name, adjacency):
     subject, truth, delta = pair_subject(name, adjacency=adjacency)
     found = audit(subject, 200_000, 5, delta)

@@ -21,6 +21,7 @@ import pytest
 from audit.claims.registry import claims
 from audit.commands import cfm, thresholds
 from audit.commands.family import ROWS, command
+from audit.gate.running import reference
 from audit.gate.worker_processes import interrupted
 from reference.commands import parsing
 from reference.commands.family import ROWS as REFERENCE
@@ -66,6 +67,20 @@ def parsed(words: Sequence[str]) -> None:
         assert below is not None, f"no command {words[0]}"
         program, words = below, words[1:]
     program.make_context(program.name, words)
+
+
+def test_no_command_replaces_a_release_ledger(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert reference(["ledger", "create", "ledger.jsonl", "--data", "people", "--epsilon", "1"]) == EXIT_FINE
+    before = Path("ledger.jsonl").read_bytes()
+    for words, found in LEAVES:
+        example = shlex.split(found.example.splitlines()[0].partition(f" {words[-1]}")[2])
+        assert audit(*words, *example, "--out", "ledger.jsonl") == EXIT_USAGE
+        assert "cannot be made again" in capsys.readouterr().err, words
+    assert Path("ledger.jsonl").read_bytes() == before
+    # the control: any other file is replaced
+    for _ in range(2):
+        assert audit("sensitivity", "--dimension", "2", "--out", "other.txt") == EXIT_FINE
 
 
 def test_help_lists_every_command_with_a_line(capsys):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.gate.needs import exhaustively
 from audit.gate.running import program
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, EXIT_USAGE
 
@@ -116,7 +117,7 @@ meddle()
     [
         "accountant meddling:report",
         "conformance --import meddling --only Scale --quiet --timeout 300",
-        "compare --import meddling --count 1 --only FairnessMetric --timeout 300",
+        *exhaustively("compare --import meddling --count 1 --only FairnessMetric --timeout 300"),
     ],
 )
 def test_code_that_replaces_streams_does_not_spoil_the_document(tmp_path, line):
@@ -140,10 +141,12 @@ def test_python_prints_go_to_standard_error_within_one_process_too(tmp_path, mon
     "at_call",
     [
         "os._exit(0)",
-        "import ctypes; ctypes.CDLL(None).exit(0)",
-        "os.execv('/bin/true', ['true'])",
-        "import atexit; atexit.register(lambda: os._exit(0)); raise SystemExit(0)",
-        "import ctypes; ctypes.string_at(0)",
+        *exhaustively(
+            "import ctypes; ctypes.CDLL(None).exit(0)",
+            "os.execv('/bin/true', ['true'])",
+            "import atexit; atexit.register(lambda: os._exit(0)); raise SystemExit(0)",
+            "import ctypes; ctypes.string_at(0)",
+        ),
     ],
 )
 def test_subject_that_ends_the_interpreter_gives_no_verdict(tmp_path, at_call):
@@ -153,19 +156,17 @@ def test_subject_that_ends_the_interpreter_gives_no_verdict(tmp_path, at_call):
     assert done.stderr.splitlines()[-1].startswith(b"error: ")
 
 
-LINGERING = {
-    "at the end": "import atexit; atexit.register(print, 'x'); atexit.register(os.write, 1, b'x')",
-    "a thread": (
-        "import threading\n"
-        "def go_on():\n"
-        "    threading.main_thread().join(); os.write(1, b'x')\n"
-        "threading.Thread(target=go_on).start()"
-    ),
-    "a copy": "os.fork()",
-}
+AT_THE_END = "import atexit; atexit.register(print, 'x'); atexit.register(os.write, 1, b'x')"
+IN_A_THREAD = (
+    "import threading\n"
+    "def go_on():\n"
+    "    threading.main_thread().join(); os.write(1, b'x')\n"
+    "threading.Thread(target=go_on).start()"
+)
+IN_A_COPY = "os.fork()"
 
 
-@pytest.mark.parametrize("code", LINGERING.values(), ids=LINGERING)
+@pytest.mark.parametrize("code", [IN_A_COPY, *exhaustively(AT_THE_END, IN_A_THREAD)])
 def test_document_stands_alone_whatever_goes_on(tmp_path, code):
     (folder,) = written(tmp_path)
     path = folder / "printing.py"
@@ -210,3 +211,14 @@ def test_every_plot_is_drawn_in_memory_and_then_written_whole():
         assert "BytesIO()" in text, path
         assert "write_whole(" in text, path
         assert ".write_bytes(" not in text, path
+
+
+def test_verify_does_not_replace_the_certificate(tmp_path, capsys):
+    certificate = tmp_path / "certificate.json"
+    asked = ["laplace", "--draws", "2000", "--seed", "1", "--out", str(certificate)]
+    assert program("estimate")(asked) == EXIT_FINE
+    before = certificate.read_bytes()
+    for file, code, word in ((certificate, EXIT_USAGE, "another file"), (tmp_path / "checks", EXIT_UNDECIDED, "")):
+        assert program("verify")([str(certificate), "--out", str(file)]) == code
+        assert word in capsys.readouterr().err
+    assert certificate.read_bytes() == before

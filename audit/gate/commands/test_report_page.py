@@ -17,7 +17,7 @@ from audit.commands.report.document import report
 from audit.commands.report.exact_grid import PrivacyGrid
 from audit.commands.report.page import page
 from audit.gate.browser import browser, printed
-from audit.gate.needs import require_or_skip
+from audit.gate.needs import exhaustively, require_or_skip
 
 SMALL = PrivacyGrid(dimensions=(2, 13), ratios=("1", "100"), epsilons=("0.1",), deltas=("1e-3",))
 
@@ -210,7 +210,7 @@ def accessibility_faults(page_in_browser, text: str, place: Path, every: int = 1
 
 
 # one template writes all claims
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.lengthy)])
+@pytest.mark.parametrize("every", [*exhaustively(5), pytest.param(1, marks=pytest.mark.lengthy)])
 def test_axe_finds_no_fault(page_in_browser, text, tmp_path, every):
     assert accessibility_faults(page_in_browser, text, tmp_path / "report.html", every) == {}
 

@@ -207,6 +207,7 @@ def test_program_that_never_answers_is_given_up(monkeypatch):
     assert Report.of("dead", found).verdict == "undecided"
 
 
+@pytest.mark.exhaustive
 def test_program_that_hangs_always_is_given_up_sooner():
     work = perturbations(16)
     found = outcomes(work, run_program(python_program("time.sleep(600)"), work, timeout=0.5))

@@ -19,6 +19,7 @@ from audit.epsilon_estimate import main
 from audit.evidence import copies
 from audit.evidence.certificate import Certificate
 from audit.gate.evidence.verifying import run
+from audit.gate.needs import exhaustively
 
 HERE = "audit.gate.evidence.test_copies"
 
@@ -129,24 +130,14 @@ class MarkOfTheInput(Honest):
         return np.hstack([np.full((count, 1), other), data + rng.laplace(size=(count, 1))])
 
 
-KEPT = [
-    "KeptByInstance",
-    "KeptByClass",
-    "KeptByModule",
-    "KeptByCache",
-    "KeptButForALittle",
-    "Pool",
-    "PartOfTheNoise",
-    "MarkedKept",
-    "MarkedPool",
-    "MarkOfTheInput",
-]
-KEPT_ALIKE = {"KeptByClass", "KeptByCache", "MarkedPool"}
-"""Seen from outside these are KeptByInstance, KeptByModule and MarkedKept again."""
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.lengthy] * (name in KEPT_ALIKE)) for name in KEPT]
+    "name",
+    [
+        *("KeptByInstance", "Pool", "MarkOfTheInput"),
+        *exhaustively("KeptByModule", "KeptButForALittle", "PartOfTheNoise", "MarkedKept"),
+        # seen from outside these are KeptByInstance, KeptByModule and MarkedKept again
+        *(pytest.param(name, marks=pytest.mark.lengthy) for name in ("KeptByClass", "KeptByCache", "MarkedPool")),
+    ],
 )
 def test_noise_that_is_kept_refutes_nothing_and_is_named(name, capsys, monkeypatch):
     # beside other work fewer than four may answer in time, which name no pattern
@@ -159,7 +150,7 @@ def test_noise_that_is_kept_refutes_nothing_and_is_named(name, capsys, monkeypat
         assert "kept (sticky, memoised)" in error
 
 
-@pytest.mark.parametrize("name", ["Honest", "Marked", "NoNoise"])
+@pytest.mark.parametrize("name", ["Honest", *exhaustively("Marked", "NoNoise")])
 def test_what_keeps_nothing_is_refuted_all_the_same(name, capsys, tmp_path):
     out = tmp_path / "certificate.json"
     words = [f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--events", "coordinates", "--out", str(out)]

@@ -17,6 +17,7 @@ from audit.evidence.checks import rebuilt
 from audit.evidence.curve_checks import curve_checks
 from audit.evidence.fresh import too_fine
 from audit.gate.evidence.verifying import run
+from audit.gate.needs import exhaustively
 from audit.gate.requests import changed, verify_command
 from audit.gate.subjects.written_programs import command_line
 from audit.subjects.adjacency import UNCHECKED
@@ -82,7 +83,7 @@ def failed(capsys, tmp_path, document: Certificate, *words: str) -> set[str]:
 FRESH = ("--fresh", "--seed", "3", "--draws", "1500")
 
 
-@pytest.mark.parametrize("name", ["Own", "TwoRecords", "Described"])
+@pytest.mark.parametrize("name", ["Own", *exhaustively("TwoRecords", "Described")])
 def test_right_certificates_of_ones_own_subjects_hold(name, capsys, tmp_path):
     document = certificate_of(tmp_path, f"{HERE}:{name}")
     assert failed(capsys, tmp_path, document, *FRESH) == set()
@@ -129,6 +130,7 @@ class Searched:
         return rng.laplace(data, size=(count, 1))
 
 
+@pytest.mark.exhaustive
 def test_pair_that_a_search_would_not_have_found_is_found(capsys, tmp_path):
     """A weak pair, honestly audited, under a note of a search that tried all."""
     search = [f"{HERE}:Searched", "--search"]

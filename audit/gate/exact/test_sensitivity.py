@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 
 from audit.exact.witnesses import readings_of, witness
 from audit.gate.exact.sensitivity_settings import ADJACENCIES, FAIRNESS, SUPREMA, observed
+from audit.gate.needs import exhaustively
 from reference.objective import objective
 from reference.sensitivity import (
     Setting,
@@ -307,7 +308,7 @@ def witness_settings(records) -> Iterator[Setting]:
             yield Setting(d, fairness, norm, adjacency, basis, Fraction(3, 2), records)
 
 
-@pytest.mark.parametrize("records", [2, pytest.param(3, marks=pytest.mark.lengthy), 1000])
+@pytest.mark.parametrize("records", [2, pytest.param(3, marks=pytest.mark.lengthy), *exhaustively(1000)])
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_witness_attains_the_supremum_through_the_released_coefficients(records, norm):
     for setting in witness_settings(records):

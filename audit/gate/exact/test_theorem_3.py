@@ -19,6 +19,7 @@ from audit.exact.theorems import (
 )
 from audit.exact.witnesses import domain_of, readings_of
 from audit.gate.exact.ratio_ends import ONE, TRUE, ends, top
+from audit.gate.needs import exhaustively
 from reference.budgets import SplitBudget
 from reference.common.errors import ReadingError
 from reference.common.numbers import Enclosure
@@ -32,7 +33,7 @@ from reference.sensitivity import Setting, exact_l1
 
 
 @pytest.mark.parametrize("norm", ["unit_box", "unit_ball"])
-@pytest.mark.parametrize("fairness", ["none", "absolute", "covariance"])
+@pytest.mark.parametrize("fairness", ["none", *exhaustively("absolute", "covariance")])
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_or_remove_one"])
 def test_t3_holds_for_all_budgets_with_the_published_bound(norm, fairness, adjacency):
     for d in (1, 2, 3, 5, 13) if norm == "unit_ball" else (*range(1, 30), 100, 1000):

@@ -203,6 +203,7 @@ def test_text_is_in_the_allowed_part_of_the_language():
 
 
 @pytest.mark.coq
+@pytest.mark.exhaustive
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_calculators_agree_with_python(built):
     rows = {**sensitivities(SAMPLE), "inside": profiles(SAMPLE)}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audit.gate.needs import exhaustively
 from audit.gate.proofs.sessions import first_errors
 from audit.gate.proofs.toys import FILES, STATED, WORDS, project, require_coq, toy
 from audit.proofs.assumptions import LEVELS, assumed
-from audit.proofs.build import Answers, ProofError, ask, build
+from audit.proofs.build import Answers, ProofError, ask, build, compile_file
 from audit.proofs.check import allowed, compiled, differences, document, level_of
 from audit.proofs.grammar import refused
 from audit.proofs.kernel import believed, recheck
@@ -136,7 +138,7 @@ Proof. destruct (classic True); reflexivity. Qed.
     "axiom",
     [
         "Monomorphic Axiom classic : False.",
-        "Class Absurd := absurd : False.\nDeclare Instance classic : Absurd.",
+        *exhaustively("Class Absurd := absurd : False.\nDeclare Instance classic : Absurd."),
     ],
 )
 def test_axiom_that_coq_calls_like_an_allowed_one_is_found_twice(tmp_path, axiom):
@@ -235,6 +237,23 @@ def test_texts_of_one_session_are_judged_as_files_of_their_own(tmp_path):
     assert found["with a word of another text"] == "The reference t was not found in the current environment."
     with pytest.raises(RuntimeError, match="broke off"):
         first_errors(folder, {"quits": "Quit.", "right": right})
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize("variable", ["HOME", "COQPATH", "XDG_DATA_HOME", "XDG_DATA_DIRS"])
+def test_library_of_the_user_does_not_replace_coqs_own(tmp_path, monkeypatch, variable):
+    inside = {"HOME": ".local/share/coq/Coq/Bool", "COQPATH": "Coq/Bool"}.get(variable, "coq/Coq/Bool")
+    library = tmp_path / "data" / inside
+    library.mkdir(parents=True)
+    (library / "Bool.v").write_text("Definition orb (_ _ : bool) : bool := true.\n")
+    subprocess.run(["coqc", "-q", "-R", "..", "Coq", "Bool.v"], cwd=library, check=True)
+    text = "From Coq Require Import Bool.\nCheck eq_refl : orb false false = true.\n"
+    folder = project(tmp_path / "project", Words=text)
+    monkeypatch.setenv(variable, str(tmp_path / "data"))
+    with pytest.raises(ProofError, match="cannot unify"):
+        compile_file(folder, "Words.v")
+    # the control: Coq alone believes it
+    subprocess.run(["coqc", "-q", "Words.v"], cwd=folder, check=True)
 
 
 @pytest.mark.coq

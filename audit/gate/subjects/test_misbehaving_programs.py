@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from audit.epsilon_estimate import main
+from audit.gate.needs import exhaustively
 from audit.gate.subjects.written_programs import (
     ANSWERS,
     EXAMPLES,
@@ -237,9 +238,9 @@ TOLD_ELSEWHERE = (signal.SIGTERM, signal.SIGHUP)
                 signal.SIGQUIT,
             )
         ),
-        (["conformance", "--only", "Perturbation"], signal.SIGHUP),
+        *exhaustively((["conformance", "--only", "Perturbation"], signal.SIGHUP)),
         (["conformance", "--samples", "1000"], signal.SIGINT),
-        (["compare", "--count", "1", "--only", "Domain"], signal.SIGTERM),
+        *exhaustively((["compare", "--count", "1", "--only", "Domain"], signal.SIGTERM)),
     ],
     ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0],
 )

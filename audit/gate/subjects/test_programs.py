@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.epsilon_estimate import main
-from audit.gate.needs import require_or_skip
+from audit.gate.needs import exhaustively, require_or_skip
 from audit.gate.requests import described, verify_command
 from audit.gate.subjects.written_programs import EXAMPLES, HONEST, PAIR, QUICK, ROOT, command_line, draw
 from audit.subjects.descriptions import rebuild
@@ -61,7 +61,7 @@ def program_in(programs, language: str) -> str:
 
 
 @pytest.mark.parametrize("language", ["gcc", "node", "python"])
-@pytest.mark.parametrize("answers", [[], ["--binary"]], ids=["json", "binary"])
+@pytest.mark.parametrize("answers", [["--binary"], *exhaustively([])], ids=["binary", "json"])
 @pytest.mark.parametrize(("scale", "code", "verdict"), [(1.05, 0, "not refuted"), (0.5, 1, "refuted")])
 def test_laplace_program_stands_and_half_of_its_noise_falls(
     capsys, programs, language, answers, scale, code, verdict

@@ -14,6 +14,7 @@ import pytest
 from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import Terms, estimate
 from audit.epsilon_estimate import main
+from audit.gate.needs import exhaustively
 from audit.gate.requests import asked, described, verify_command
 from audit.subjects import real_neighbours
 from audit.subjects.catalogue import CATALOGUE
@@ -158,7 +159,7 @@ class ManyCandidates(CandidatesOnly):
         return [(0.0, 2.0 if place == 120 else 0.5) for place in range(135)]
 
 
-@pytest.mark.parametrize(("draws", "claim"), [(400_000, "1"), (20_000, "1"), (20_000, "3")])
+@pytest.mark.parametrize(("draws", "claim"), [*exhaustively((400_000, "1")), (20_000, "1"), (20_000, "3")])
 def test_every_listed_pair_is_tried_or_said_not_to_be(draws, claim, capsys):
     """With few draws all are sifted, which finds the pair, and most are not looked at, which is said."""
     words = [f"{HERE}:ManyCandidates", "--search", "--seed", "1", "--epsilon", claim, "--draws", str(draws)]

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.proofs.assumptions import LEVELS
-from audit.proofs.build import Answers, CoqStoppedError, ProofError, ask, compile_file, copy_sources
+from audit.proofs.build import (
+    Answers,
+    CoqStoppedError,
+    ProofError,
+    ask,
+    compile_file,
+    copy_sources,
+    surroundings,
+)
 from audit.proofs.check import committed
 from audit.proofs.grammar import refused
 from audit.proofs.releases.text import THEOREM
@@ -137,6 +145,6 @@ def _left(end: float) -> float:
 def _needed(folder: Path) -> list[str]:
     """Return the files of the development that the certificate needs, in the order of compilation."""
     command = ["coqdep", "-Q", ".", "CFM", "-sort", FILE]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=surroundings())
     names = [Path(name).name for name in done.stdout.split()]
     return [name for name in names if name != FILE]

@@ -1,0 +1,114 @@
+"""What a reader must know about the draws that events are chosen on, besides the events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from audit.auditor.events import Quantiser
+from audit.auditor.events.columns import Columns
+from audit.auditor.events.ranks import repeated
+from audit.auditor.events.values import (
+    LOOKED_AT,
+    largest_share_alone,
+    may_repeat,
+    mostly_repeated,
+    share_beyond_a_tail,
+    share_of_new,
+)
+from audit.auditor.scored import Pair
+from reference.common.arrays import FloatArray
+
+MOSTLY, MANY_UNSEEN = 0.9, 0.01
+"""Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
+
+A_FEW = 100
+"""Outputs to look at before all others."""
+
+ONE_OUTPUT_EACH = (
+    "each input always gives one output: a release without noise, or noise that is drawn once "
+    "and kept (sticky, memoised), which draws of one process cannot tell apart"
+)
+
+
+def rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
+    """Return outputs of both inputs on a grid, or as they are without one."""
+    return pair if quantiser is None else (quantiser(pair[0]), quantiser(pair[1]))
+
+
+def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
+    """Return the coordinates whose values nearly all repeat."""
+    found = []
+    for k in range(width):
+        known = columns.both(k)
+        # NaN come last, and are alike
+        if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
+            found.append(k)
+    return tuple(found)
+
+
+def unseen(
+    learning: Pair, choosing: Pair, quantiser: Quantiser, repeating: Sequence[int]
+) -> tuple[float, tuple[str, ...]]:
+    """Return the share of outputs with an unlearned value that one input may have alone, and notes.
+
+    Of the coordinates whose values nearly all repeat: continuous outputs do not, and many whole numbers seldom do;
+    there, events cover ranges of values.  A note tells of unlearned values that both inputs seem to share.
+    """
+    may_be_alone, shared = 0.0, 0.0
+    for k in repeating:
+        grid = quantiser.of_one(k)
+        pairs = [[grid(side[:, [k]])[:, 0] for side in pair] for pair in (learning, choosing)]
+        known, column = (np.concatenate(pair) for pair in pairs)
+        unlearned = float((~np.isin(column, known) & ~np.isnan(column)).mean())
+        if unlearned < MANY_UNSEEN:
+            continue
+        sides = [np.concatenate(parts) for parts in zip(*pairs, strict=True)]
+        never = share_beyond_a_tail(np.concatenate(sides))
+        alone = min(unlearned, unlearned * largest_share_alone(*sides) + never)
+        if alone >= MANY_UNSEEN:
+            may_be_alone = max(may_be_alone, alone)
+        else:
+            shared = max(shared, unlearned)
+    if not shared:
+        return may_be_alone, ()
+    note = (
+        f"{shared:.2g} of the outputs have values too rare to be learned; by how often these repeat, less than "
+        f"{MANY_UNSEEN} of the outputs have values of one input alone (two standard errors up)"
+    )
+    return may_be_alone, (note,)
+
+
+def new_combinations(learning: Pair, choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:
+    """Return a note if many outputs are unlearned combinations, though most repeat."""
+    # a few tell mostly, and take no memory
+    if learning[0].shape[1] == 1 or not may_repeat(quantiser(learning[0][:LOOKED_AT])):
+        return ()
+    learning, choosing = rounded(learning, quantiser), rounded(choosing, quantiser)
+    if not mostly_repeated(*learning):
+        return ()
+    share = share_of_new(np.concatenate(learning), np.concatenate(choosing))
+    if share < MANY_UNSEEN:
+        return ()
+    what = f"{share:.2g} of the outputs are combinations of coordinates that were too rare to be learned"
+    return (f"{what}: more draws would show if one input has some of them alone",)
+
+
+def _equal_to(one: FloatArray, outputs: FloatArray) -> bool:
+    """Return whether all outputs are this one; a few mostly tell."""
+    return bool((outputs[:A_FEW] == one).all() and (outputs == one).all())
+
+
+def notes_on(choosing: Pair) -> tuple[str, ...]:
+    """Return what a reader must know about the outputs."""
+    notes, first = [], choosing[0][:1]
+    if all(_equal_to(first, side) for side in choosing) or all(bool(np.isnan(side).all()) for side in choosing):
+        notes.append("all outputs seen are equal: nothing about the input was released, or nothing was drawn")
+    elif all(_equal_to(side[:1], side) for side in choosing):
+        notes.append(ONE_OUTPUT_EACH)
+    share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
+    if share:
+        some = "all outputs" if share == 1 else f"{share:.3g} of the outputs"
+        notes.append(f"{some} have a coordinate that is not finite; they count as outcomes")
+    return tuple(notes)
