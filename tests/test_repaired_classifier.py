@@ -33,6 +33,7 @@ from reference.common.grid import rounded_to_grid
 from reference.domain.attributes import Grouped, Numeric, OneHot, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
+from reference.repaired import schedule
 from reference.repaired.advice import advise, planned
 from reference.repaired.classifier import FewRecordsWarning, RepairedClassifier
 from reference.repaired.released import load_repaired
@@ -130,6 +131,20 @@ def test_a_release_file_predicts_without_the_data(tmp_path):
         (tmp_path / "broken.json").write_text(json.dumps({**document, **change}))
         with pytest.raises(ReleaseFileError):
             load_repaired(tmp_path / "broken.json")
+
+
+def test_a_release_of_ten_steps_still_predicts(monkeypatch, tmp_path):
+    """As files have that were written when no model took more."""
+    most = schedule.MOST_ROUNDS
+    monkeypatch.setattr(schedule, "MOST_ROUNDS", 10)
+    earlier = fitted(epsilon="10")
+    earlier.release_.write(tmp_path / "release.json")
+    monkeypatch.setattr(schedule, "MOST_ROUNDS", most)
+    found = RepairedClassifier.from_release(tmp_path / "release.json")
+    assert (found.predict(NEW, sensitive_features=NEW_Z) == earlier.predict(NEW, sensitive_features=NEW_Z)).all()
+    assert found.release_.shortfall == earlier.release_.shortfall
+    # a fit with the same budget now takes more
+    assert len(fitted(epsilon="10").release_.spent) > len(found.release_.spent)
 
 
 def test_tables_of_pandas_and_pyarrow_and_mappings_are_one():

@@ -61,7 +61,7 @@ def halved(root: Root, _: float = 1.0) -> float:
     return crossing(root._expected, (root._level - root._error) / root._scale)
 
 
-@pytest.mark.parametrize(("keep", "seeds"), [(True, (6, 11, 23)), (False, (0, 1, 19))], ids=["used", "guessed"])
+@pytest.mark.parametrize(("keep", "seeds"), [(True, (6, 20, 23)), (False, (12, 14, 28))], ids=["used", "guessed"])
 def test_where_few_rows_are_distinct_a_fit_ends_as_fair_as_its_best_probe(monkeypatch, keep, seeds):
     assert missed(seeds, keep=keep) <= 0
     # the broken control: the crossing of the expected curve, whatever probes found

@@ -14,7 +14,7 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.noise import Noise, NumpySampler
 from reference.records import Records, encode_table
-from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of
+from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of, signal_of
 from reference.repaired.curator import Curator, unit_sigma
 from reference.repaired.schedule import Schedule, persons
 from reference.repaired.spent import Change
@@ -99,7 +99,9 @@ def test_shifts_of_neighbours_on_one_transcript_fit_the_budget(monkeypatch, budg
 def test_shares_add_up_to_at_most_one(fairness, keep_group, n, epsilon):
     schedule = schedule_of(domain(keep_group=keep_group), n, Budget(epsilon, "1e-5"), fairness)
     assert schedule.shares == 1
-    assert 2 <= schedule.label_rounds <= 10
+    assert 2 <= schedule.label_rounds <= 40
+    signal = signal_of(n, domain(keep_group=keep_group), Budget(epsilon, "1e-5"), schedule.label_model)
+    assert schedule.label_rounds == min(40, max(2, round(math.sqrt(signal))))
     if fairness == "none":
         assert schedule == Schedule(
             Fraction(1), schedule.label_rounds, Fraction(0), 0, Fraction(0), Fraction(0), 0

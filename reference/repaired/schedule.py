@@ -18,7 +18,7 @@ from reference.repaired.sums import gradient_change
 
 FAIRNESS = ("none", "demographic_parity", "equalised_odds")
 
-FEWEST_ROUNDS, MOST_ROUNDS = 2, 10
+FEWEST_ROUNDS, MOST_ROUNDS = 2, 40
 
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
 SHARE_OF_CELL_COUNTS = Fraction(1, 25)

@@ -23,9 +23,10 @@ from audit.proofs.releases.composed import Composed, composed
 from audit.proofs.releases.composed_text import composed_text
 from audit.proofs.releases.errors import NoTheoremError
 from reference.budgets import Budget
+from reference.common.errors import ReleaseFileError
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.datasets import SOURCES
-from reference.repaired import repaired_logistic
+from reference.repaired import repaired_logistic, schedule
 from reference.repaired.advice import laid_out
 from reference.repaired.curator import planned_scale
 from reference.repaired.released import RepairedRelease, load_repaired
@@ -79,6 +80,20 @@ def test_account_of_a_fit_adds_up_to_its_statement_and_no_less_noise_would(fit, 
         assert not lowered.holds
         smaller = changed(found, place, change=found.entries[place].change / 2)
         assert not smaller.holds, "a change that is stated too small"
+
+
+def test_a_release_of_another_number_of_steps_is_refused(monkeypatch):
+    """Ten at most, as models once took: what a fit releases must follow from public numbers."""
+    fit = ("none", True, "1e-5", 1, "numpy", "1000")
+    found = composed(release(*fit))
+    assert found.holds
+    assert len(found.entries) > 10
+    monkeypatch.setattr(schedule, "MOST_ROUNDS", 10)
+    earlier = release.__wrapped__(*fit)
+    assert composed(earlier).holds
+    monkeypatch.undo()
+    with pytest.raises(ReleaseFileError, match="a fit of this domain, size and budget releases"):
+        composed(earlier)
 
 
 @pytest.mark.parametrize("delta", ["1e-5", "0"])

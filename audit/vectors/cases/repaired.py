@@ -32,12 +32,7 @@ def repaired_budgets() -> Iterator[AskedCase]:
         inputs = {"kind": "scale", "epsilon": epsilon, "delta": delta, "share": share, "l1": l1, "l2Squared": l2}
         name = f"a share of {share} of epsilon = {epsilon}, delta = {delta} for l1 = {l1}, l2^2 = {l2}"
         yield AskedCase(name, inputs, DOUBLE if delta == "0" else ERFC)
-    for (epsilon, delta), n, (fairness, keep) in product(BUDGETS, ("100", "2000", "50000"), FAIR):
-        columns = {"attributes": "4", "dimension": "9"} if keep == "1" else {"attributes": "3", "dimension": "8"}
-        inputs = columns | {"kind": "schedule", "epsilon": epsilon, "delta": delta, "records": n}
-        more = {"fairness": fairness, "keepGroup": keep}
-        name = f"the schedule of {n} records, {fairness}, kept group {keep}, epsilon = {epsilon}, delta = {delta}"
-        yield AskedCase(name, inputs | more, DOUBLE if delta == "0" else ERFC)
+    yield from _schedules("100", "2000", "50000")
     for number, (epsilon, delta) in product(range(3), BUDGETS[1:3]):
         stream, count = Stream(f"account {number}"), 2 + 3 * number
         account: dict[str, Any] = {
@@ -49,6 +44,17 @@ def repaired_budgets() -> Iterator[AskedCase]:
             "scales": [str(stream.dyadic(8, 40)) for _ in range(count)],
         }
         yield AskedCase(f"{count} releases together, delta = {delta}", account)
+    # where the limit of 40 rounds is reached
+    yield from _schedules("400000")
+
+
+def _schedules(*records: str) -> Iterator[AskedCase]:
+    for (epsilon, delta), n, (fairness, keep) in product(BUDGETS, records, FAIR):
+        columns = {"attributes": "4", "dimension": "9"} if keep == "1" else {"attributes": "3", "dimension": "8"}
+        inputs = columns | {"kind": "schedule", "epsilon": epsilon, "delta": delta, "records": n}
+        more = {"fairness": fairness, "keepGroup": keep}
+        name = f"the schedule of {n} records, {fairness}, kept group {keep}, epsilon = {epsilon}, delta = {delta}"
+        yield AskedCase(name, inputs | more, DOUBLE if delta == "0" else ERFC)
 
 
 SHAPES = ((("2", "3"), "0"), (("3", "2", "1"), "1"), (("2", "1", "2", "1"), "0"), (("4",), "0"))

@@ -110,7 +110,7 @@ class ShareOfSigma(Broken):
 
 
 class RoundsWithoutLimit(Broken):
-    """The number of rounds is not limited to 10.
+    """The number of rounds is not limited to 40.
 
     The budget is spread over more gradients than help.
     """
@@ -119,7 +119,7 @@ class RoundsWithoutLimit(Broken):
 
     def schedule(self, domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
         found = super().schedule(domain, n, budget, fairness)
-        return replace(found, label_rounds=found.label_rounds + 5 * (found.label_rounds == 10))
+        return replace(found, label_rounds=found.label_rounds + 5 * (found.label_rounds == 40))
 
 
 class GroupModelUnpaid(Broken):

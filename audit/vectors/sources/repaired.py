@@ -119,7 +119,7 @@ def _rounds(inputs: Answer, share: Fraction) -> int:
         l1 = WORK.sqrt(int(inputs["attributes"]))
         deviation = WORK.sqrt(2) * l1 / to_work(share * number(inputs["epsilon"]))
     signal = n / (d * deviation)
-    return min(10, max(2, _whole(signal ** (WORK.mpf(1) / (2 if number(inputs["delta"]) else 3)))))
+    return min(40, max(2, _whole(signal ** (WORK.mpf(1) / (2 if number(inputs["delta"]) else 3)))))
 
 
 def _probe_share(inputs: Answer) -> Fraction:

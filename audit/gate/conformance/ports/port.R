@@ -323,7 +323,7 @@ RepairedBudget <- function(i) {
         group <- if (yes(i, "keepGroup")) 0 else rest / 4; label <- rest - group }
       rounds <- function(q) { if (q == 0) return(0)
         signal <- n / (d * if (delta > 0) s / sqrt(q) else sqrt(2) * size() / (q * eps))
-        min(10, max(2, floor(signal^(if (delta > 0) 1 / 2 else 1 / 3) + 0.5))) }
+        min(40, max(2, floor(signal^(if (delta > 0) 1 / 2 else 1 / 3) + 0.5))) }
       list(labelModel = label, groupModel = group, groupCount = count, probes = probes, labelRounds = rounds(label), groupRounds = rounds(group)) },
     account = list(loss = if (delta == 0) sum(nums(i$l1) / nums(i$scales)) else sum(nums(i$l2Squared) / nums(i$scales)^2)),
     skip("kind"))

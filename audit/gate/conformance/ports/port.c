@@ -303,7 +303,7 @@ static void descent(M x, M t) {
 static double rounds(double q, int pureNoise, double s, double L, double eps, double n, double d) {
     if (q <= 0) return 0;
     double signal = n / (d * (pureNoise ? sqrt(2) * L / (q * eps) : s / sqrt(q)));
-    return clip(rint(pureNoise ? cbrt(signal) : sqrt(signal)), 2, 10);
+    return clip(rint(pureNoise ? cbrt(signal) : sqrt(signal)), 2, 40);
 }
 static void repaired_budget(void) {
     int lap = get("delta") && num("delta") == 0; double L = num0("attributes") > 0 ? sqrt(num("attributes")) : sqrt(num0("dimension")), loss = 0, z;

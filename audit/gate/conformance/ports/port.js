@@ -378,7 +378,7 @@ function repairedBudget(q) {
       const rounds = share => {
         if (!(share > 0)) return 0;
         const D = pure ? Math.SQRT2 * L() / (share * eps) : s / Math.sqrt(share), sig = n / (d * D);
-        return clamp(Math.round(pure ? Math.cbrt(sig) : Math.sqrt(sig)), 2, 10);
+        return clamp(Math.round(pure ? Math.cbrt(sig) : Math.sqrt(sig)), 2, 40);
       };
       out.labelRounds = rounds(out.labelModel); out.groupRounds = rounds(out.groupModel);
       return out;
