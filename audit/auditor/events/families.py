@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,9 @@ LEARNING_VALUES = 2_000_000
 
 TREE_ROWS = 2**15
 """Most outputs of each input that trees, which take longest, are learned from."""
+
+TELLING = 2.0
+"""Standard deviations by which ties must differ: rounding ties coordinates now and then on both inputs."""
 
 FEW = 20
 """Fewer learning draws teach nothing."""
@@ -125,6 +129,7 @@ class Taught:
         if family == "rare":
             yield from self._not_finite()
             yield from _off_grid(self.width, self.columns) if enough else ()
+            yield from _ties(*self.finite) if self.width > 1 else ()
         elif family == "likelihood_ratio":
             if hasattr(subject, "log_likelihood_ratio"):
                 yield LikelihoodRatioScore.of(subject)
@@ -242,6 +247,14 @@ def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
         usual = values[counts > 2]
         if len(usual) <= LARGEST_TABLE:
             yield UnseenScore(k, usual)
+
+
+def _ties(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """Yield how many coordinates are equal, where they are more often on one input than on the other."""
+    score = EqualityScore()
+    tied = [int(np.count_nonzero(score(side))) for side in (left, right)]
+    if abs(tied[0] - tied[1]) > TELLING * math.sqrt(sum(tied)):
+        yield score
 
 
 def _bits(width: int, inputs: tuple[object, object]) -> Iterator[Score]:
