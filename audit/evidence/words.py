@@ -40,7 +40,8 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     if document["score"] == "residue":
         ratios = list(enumerate(document["log_ratios"]))
         inside = [str(residue) for residue, ratio in ratios if event.within(np.array([ratio])).all()]
-        return f"{where} mod {document['modulus']} in {{{', '.join(inside)}}}"
+        steps = "" if document["unit"] == 1 else f" in steps of {document['unit']:g},"
+        return f"{where}{steps} mod {document['modulus']} in {{{', '.join(inside)}}}"
     if document["score"] in ("one_sided", "one_sided_rows"):
         what = where or "the whole output"
         return f"{what} is {'' if occurs else 'not '}one of {len(document['values']):,} that one input alone had"

@@ -12,7 +12,7 @@ import numpy as np
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.columns import KEPT_COLUMNS, Columns
 from audit.auditor.events.protocol import Score, filled
-from audit.auditor.events.quantiser import are_whole
+from audit.auditor.events.quantiser import unit_of
 from audit.auditor.events.ranks import ranks_among, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
@@ -60,7 +60,7 @@ FEW = 20
 """Fewer learning draws teach nothing."""
 
 MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 11, 13)
-"""Moduli for whole numbers with too many values for a table."""
+"""Moduli for multiples of a unit that have too many values for a table."""
 
 FURTHER_MODULI = tuple(sorted({*range(2, 257), 1_000} - set(MODULI)))
 """Moduli that are proposed where a few draws already tell the inputs apart by them."""
@@ -231,9 +231,9 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
             alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
             yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to tell them one by one
-        if are_whole(both) and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
-            further = telling_moduli(left[:, k], right[:, k], FURTHER_MODULI)
-            yield from (ResidueScore.learn(left, right, k, modulus) for modulus in (*MODULI, *further))
+        if (unit := unit_of(both)) is not None and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
+            further = telling_moduli(left[:, k] / unit, right[:, k] / unit, FURTHER_MODULI)
+            yield from (ResidueScore.learn(left, right, k, modulus, unit) for modulus in (*MODULI, *further))
 
 
 def _off_grid(width: int, columns: Columns) -> Iterator[Score]:

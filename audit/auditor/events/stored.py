@@ -124,11 +124,12 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 
 
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
-    """An event of the log ratio of counts of each residue of a coordinate's whole numbers."""
+    """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit."""
 
     coordinate: int
     modulus: int
     log_ratios: Vector
+    unit: float = 1.0
 
 
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
