@@ -33,6 +33,7 @@ WHAT = {
     "row sets": "events of whole rows",
     "two events": "a sturdy event beside the chosen one, and the one that shows more is reported",
     "not finite": "which coordinate is NaN or infinite",
+    "directions": "how far a weighted sum of coordinates is from a centre",
     "arrays": "outputs that are there already",
     "band": "the trade-off curve of such outputs",
     "flips": "one run with canaries",

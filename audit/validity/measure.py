@@ -38,6 +38,7 @@ from audit.validity.known import (
     CONTROL,
     IN_CALLS,
     IN_CELLS,
+    IN_DIRECTIONS,
     KNOWN,
     LOOKED_AT,
     NOT_FINITE,
@@ -218,6 +219,16 @@ def nan_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]
     }
 
 
+def directions_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from the distance of a weighted sum is above the truth."""
+    terms = Terms(draws=draws, significance=SIGNIFICANCE, families=("coordinates", "directions"))
+    found = estimate(known.subject, terms, np.random.default_rng(seed))
+    return {
+        "directions": found.epsilon_lower_bound > known.true_epsilon,
+        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
+    }
+
+
 Task = tuple[Callable[[Known, int, tuple[int, ...]], dict[str, bool]], Known, int]
 """A maker of one audit, with its mechanism and number of draws."""
 
@@ -231,6 +242,7 @@ AT_ONE_SIZE = (
     (arrays_once, ARRAYS),
     (beside_once, BESIDE),
     (nan_once, NOT_FINITE),
+    (directions_once, IN_DIRECTIONS),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.columns import KEPT_COLUMNS, Columns
+from audit.auditor.events.directions import learn_directions
 from audit.auditor.events.protocol import Score, filled
 from audit.auditor.events.quantiser import unit_of
 from audit.auditor.events.ranks import ranks_among, repeated, runs
@@ -36,7 +37,17 @@ from audit.auditor.events.values import (
 )
 from reference.common.arrays import FloatArray
 
-IDEAL = ("coordinates", "intervals", "additive", "logistic", "trees", "likelihood_ratio", "categories", "rare")
+IDEAL = (
+    "coordinates",
+    "intervals",
+    "additive",
+    "logistic",
+    "trees",
+    "likelihood_ratio",
+    "categories",
+    "rare",
+    "directions",
+)
 """Families tried on quantised outputs."""
 
 EXACT = ("bits",)
@@ -211,6 +222,11 @@ def _trees(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
         yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
 
 
+def _directions(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
+    if left.shape[1] >= 2:
+        yield from learn_directions(left, right)
+
+
 def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator[Score]:
     """Yield scores of repeating outputs and coordinates, of those that only one input has, and of residues."""
     width = left.shape[1]
@@ -282,4 +298,5 @@ LEARNERS = {
     "logistic": _logistic,
     "trees": _trees,
     "categories": _categories,
+    "directions": _directions,
 }

@@ -84,6 +84,13 @@ class LogisticEvent(EventOfScore, frozen=True, kw_only=True, tag="logistic"):
     weights: Vector
 
 
+class DistanceEvent(EventOfScore, frozen=True, kw_only=True, tag="distance"):
+    """An event of how far a weighted sum of coordinates is from a centre."""
+
+    weights: Vector
+    centre: float
+
+
 class AdditiveEvent(EventOfScore, frozen=True, kw_only=True, tag="additive"):
     """An event of a sum over coordinates of binned log likelihood ratios."""
 
@@ -167,6 +174,7 @@ StoredEvent: TypeAlias = (
     CoordinateEvent
     | IntervalEvent
     | LogisticEvent
+    | DistanceEvent
     | AdditiveEvent
     | LikelihoodRatioEvent
     | BitEvent

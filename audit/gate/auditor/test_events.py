@@ -82,6 +82,14 @@ class BehindCommonNoise(Planted):
         return np.hstack([common, common + own + self.sign(data)])
 
 
+class WiderBehindCommonNoise(Planted):
+    """A scale of the difference of two coordinates, both under the same large noise: only a direction tells."""
+
+    def sample(self, data, count, rng):
+        common, own = rng.normal(0, 1_000, (count, 1)), rng.laplace(0, 1, (count, 1))
+        return np.hstack([common, common + own * (1.5 + 0.5 * self.sign(data))])
+
+
 class Agreement(Planted):
     """Whether two coordinates have the same sign: neither alone tells, and sums tell in the corners only."""
 
@@ -134,9 +142,17 @@ LEAKS = [
     (Parity, "likelihood_ratio", 1.0, 20_000),
     (EvenCounts, "categories", 1.5, 60_000),
     (OffGrid, "rare", 0.5, 60_000),
+    (WiderBehindCommonNoise, "directions", 2.0, 40_000),
 ]
-ALSO = {MovedTail: {"intervals"}, OffGrid: {"intervals", "categories"}}
-"""Families that see a leak as well: a far value is an interval, one off the grid a category too."""
+ALSO = {
+    MovedTail: {"intervals"},
+    OffGrid: {"intervals", "categories"},
+    BehindCommonNoise: {"directions"},
+    Agreement: {"directions"},
+}
+"""Families that see a leak as well: a far value is an interval, one off the grid a category too, equal signs are a
+correlation.
+"""
 
 
 @pytest.mark.parametrize(("leak", "family", "claim", "draws"), LEAKS, ids=lambda x: getattr(x, "__name__", None))

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from audit.subjects.catalogue.entry import Entry
-from audit.subjects.catalogue.laplace import Unbounded
+from audit.subjects.catalogue.laplace import WIDE, Unbounded
 from reference.common.arrays import FloatArray, IntArray
 
 
@@ -57,6 +57,22 @@ class HistogramOfSeenValues(Unbounded):
         # a replaced record moves two counts
         noisy = exact + rng.laplace(scale=2 / self.epsilon, size=(count, self.categories))
         return np.where(exact > 0, noisy, np.nan)
+
+
+@dataclass(frozen=True)
+class CommonNoiseScale(Unbounded):
+    """Wide noise, released by itself and once more with Laplace noise whose scale is taken from the data.  Broken.
+
+    Exact loss: the difference v of the outputs has scale 1 / epsilon on the left and 2 / epsilon on the right, so
+    the density ratio, 2 exp(-epsilon |v| / 2), has no lower bound above 0: the loss is infinite.
+    """
+
+    source = "Nissim, Raskhodnikova, Smith, Smooth sensitivity and sampling in private data analysis (STOC 2007)"
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs, shape (count, 2)."""
+        common = rng.normal(0.0, WIDE, size=(count, 1))
+        return np.hstack([common, common + rng.laplace(scale=(1 + data) / self.epsilon, size=(count, 1))])
 
 
 @dataclass(frozen=True)
