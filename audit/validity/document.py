@@ -34,6 +34,8 @@ WHAT = {
     "two events": "a sturdy event beside the chosen one, and the one that shows more is reported",
     "not finite": "which coordinate is NaN or infinite",
     "directions": "how far a weighted sum of coordinates is from a centre",
+    "residues": "numbers that are multiples of .05",
+    "ties": "how many coordinates are equal",
     "arrays": "outputs that are there already",
     "band": "the trade-off curve of such outputs",
     "flips": "one run with canaries",
