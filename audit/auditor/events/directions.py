@@ -1,4 +1,4 @@
-"""Directions in which two inputs differ: weighted sums that common noise hides from each coordinate."""
+"""Directions: weighted sums of coordinates, whose differences common noise hides in each coordinate."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ CLEAR, HELPFUL = 25.0, 2.0
 """A proposed direction shows at least so much, and so many times what coordinates show (:func:`_shown`)."""
 
 
+NARROW, NARROWEST = 0.1, 3
+"""Up to three directions so narrow beside all coordinates are proposed anyway: rare leaks show little."""
+
+
 @dataclass(frozen=True, eq=False)
 class DistanceScore(StoredByItsFields):
     """How far a weighted sum of coordinates is from a centre."""
@@ -48,11 +52,11 @@ class DistanceScore(StoredByItsFields):
 
 
 def learn_directions(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield scores of directions that show more than the coordinates do, for two samples of shape (n, k).
+    """Yield scores of directions that are narrow, or show more than coordinates do, for samples of shape (n, k).
 
     Half of the outputs give the directions [1]_: Fisher's, for the location, and for the scale the eigenvectors of
     the difference of the covariance matrices, once their sum is whitened, at both ends of the spectrum.  The other
-    half tells whether they show more.
+    half tells whether they show more.  Narrow ones are the last principal components.
 
     References
     ----------
@@ -76,20 +80,24 @@ def learn_directions(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     taught = [values[teaches & side] @ basis for side in (is_left, ~is_left)]
     apart = taught[0].mean(axis=0) - taught[1].mean(axis=0)
     scales = np.linalg.eigh(_covariance(taught[0]) - _covariance(taught[1]))[1]
-    found = basis @ np.column_stack([apart, scales[:, 0], scales[:, -1]])
+    held, held_left = values[~teaches], is_left[~teaches]
+    # the longest singular vectors of the basis are the narrowest directions
+    axes = np.linalg.svd(basis, full_matrices=False)[0][:, :NARROWEST]
+    widths = (held @ axes).std(axis=0)
+    thin = (widths > 0) & (widths < NARROW * held.std(axis=0).min())
+    narrow = axes[:, thin] / widths[thin]
+    found = np.hstack([basis @ np.column_stack([apart, scales[:, 0], scales[:, -1]]), narrow])
     centres = np.median(values[teaches] @ found, axis=0)
-    weights = np.zeros((len(unit), 3))
+    weights = np.zeros((len(unit), found.shape[1]))
     with np.errstate(over="ignore"):
         weights[moving] = found / 2 / unit[moving, np.newaxis]
     if not np.isfinite(weights).all():
         return
-    held, is_left = values[~teaches], is_left[~teaches]
-    sums = held @ found
-    if _shown(sums[:, :1], is_left)[0] > max(CLEAR, HELPFUL * _shown(held, is_left).sum()):
+    sums, known = held @ found, _shown(np.abs(held), held_left).max()
+    if _shown(sums[:, :1], held_left)[0] > max(CLEAR, HELPFUL * _shown(held, held_left).sum()):
         yield LogisticScore(weights[:, 0])
-    known = _shown(np.abs(held), is_left).max()
-    for place, shown in enumerate(_shown(np.abs(sums - centres), is_left)[1:], start=1):
-        if shown > max(CLEAR, HELPFUL * known):
+    for place, shown in enumerate(_shown(np.abs(sums - centres), held_left)[1:], start=1):
+        if place > 2 or shown > max(CLEAR, HELPFUL * known):
             yield DistanceScore(weights[:, place], float(weights[:, place] @ middle + centres[place]))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import Event, event_of, stored_event
-from audit.auditor.events.directions import DIRECTION_ROWS, DistanceScore, learn_directions
+from audit.auditor.events.directions import DIRECTION_ROWS, NARROWEST, DistanceScore, learn_directions
 from audit.auditor.events.scores import LogisticScore
 from audit.auditor.events.stored import EventError
 from audit.evidence.words import event_in_words
@@ -85,13 +85,40 @@ def test_scale_behind_common_noise_is_seen(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_equal_inputs_behind_common_noise_propose_no_direction(kind):
-    """Null control."""
+def test_equal_inputs_behind_common_noise_show_nothing(kind):
+    """Null control: narrow directions are looked at, and no other."""
     subject = Hidden(kind, leaks=False)
-    pairs = [
-        [subject.sample(1.0, 5_000, np.random.default_rng((seed, side))) for side in (0, 1)] for seed in range(5)
-    ]
-    assert [score for pair in pairs for score in learn_directions(*pair)] == []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        left, right = (subject.sample(1.0, 5_000, rng) for _ in range(2))
+        proposed = list(learn_directions(left, right))
+        assert 1 <= len(proposed) <= NARROWEST
+        assert all(isinstance(score, DistanceScore) for score in proposed)
+    assert audit(subject, 40_000, families=SOME).epsilon_lower_bound < 0.2
+
+
+@pytest.mark.parametrize(
+    "name", ["laplace_product", "functional_exact", "adfc_equal_budgets", "unclipped_covariance"]
+)
+def test_noise_of_each_coordinate_alone_proposes_no_direction(name):
+    """So other audits choose among the scores they had, and cost little more."""
+    subject = CATALOGUE[name]()
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        assert list(learn_directions(*(subject.sample(data, 5_000, rng) for data in subject.inputs()))) == []
+
+
+class Seldom(Hidden):
+    """A difference that is far off in one output of five hundred, which no mean shows."""
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        outputs = super().sample(1.0, count, rng)
+        outputs[:, 1] += 30 * (data - 1) * (rng.random(count) < 0.002)
+        return outputs
+
+
+def test_rare_leak_behind_common_noise_is_seen():
+    assert audit(Seldom("difference", leaks=True), 100_000, families=SOME).verdict(1.0) == "refuted"
 
 
 def test_location_behind_common_noise_is_seen_and_a_right_one_not_refuted():
@@ -162,7 +189,9 @@ def test_directions_are_learned_from_some_of_the_outputs():
 def test_weights_of_a_direction_are_those_of_the_hidden_sum():
     subject = Hidden("sum_of_three", leaks=True)
     left, right = (subject.sample(data, 10_000, np.random.default_rng(int(data))) for data in subject.inputs())
-    (score,) = learn_directions(left, right)
+    score, narrow = learn_directions(left, right)
+    assert isinstance(narrow, DistanceScore)
+    assert np.abs(narrow.weights / narrow.weights[0] - 1).max() < 1e-3
     weights = np.array(score.to_json()["weights"])
     assert np.abs(weights / weights[0] - 1).max() < 1e-3
     assert score.to_json()["centre"] == pytest.approx(0.0, abs=0.1)

@@ -242,7 +242,7 @@ def test_certificates_of_a_direction_are_verified_and_edited_ones_found(capsys, 
     fresh = ("--fresh", "--seed", "3", "--draws", "10000")
     assert [run(capsys, tmp_path, document, *words)[0] for words in ((), ("--replay",), fresh)] == [0, 0, 0]
     edits: list[dict[str, Any]] = [
-        {"weights": [-weight for weight in event.weights], "centre": event.centre + 1},
+        {"weights": [-weight for weight in event.weights], "centre": -event.centre},
         {"weights": [event.weights[0], 0.0]},
         {"centre": event.centre + 10},
         {"threshold": event.threshold / 2},
@@ -250,6 +250,8 @@ def test_certificates_of_a_direction_are_verified_and_edited_ones_found(capsys, 
     for edit in edits:
         forged = changed(document, event={**json.loads(json.dumps(event_of(event).to_json())), **edit})
         assert run(capsys, tmp_path, forged, "--replay")[0] == 1
+        # the same set by another name is found by a replay only
+        assert run(capsys, tmp_path, forged, *fresh)[0] == int(edit is not edits[0])
     for odd in ([1.0], [], [1.0, 2.0, 3.0]):
         changed(document, event={**event_of(event).to_json(), "weights": odd}).write(path)
         assert verify_command([str(path), *fresh]) == 2
