@@ -367,6 +367,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "common_noise_scale": lambda: Case(
         lambda v: np.abs(v[:, 1] - v[:, 0]) >= 400, math.exp(-400), math.exp(-200), math.inf
     ),
+    "whole_noise_on_halves": lambda: Case(lambda v: v[:, 0] % 1 == 0, 1.0, 0.0),
+    "shared_by_chance": lambda: Case(lambda v: v[:, 0] == v[:, 1], 0.0, 0.1),
     "unclipped_covariance": lambda: Case(
         lambda v: (v <= [0.36, 0.48, 1.64]).all(axis=1), 0.125, 0.125 * math.exp(-14 / 3)
     ),

@@ -19,8 +19,10 @@ from audit.subjects.catalogue.data_decides import (
     MeanOfPrivateSize,
     RareCodes,
     RarePairs,
+    SharedByChance,
     ThreeReportedAsOne,
     UnclippedCovariance,
+    WholeNoiseOnHalves,
 )
 from audit.subjects.catalogue.entry import Entry, Level
 from audit.subjects.catalogue.functional.budgets import (
@@ -152,6 +154,8 @@ CATALOGUE: dict[str, type[Entry]] = {
     "unclipped_covariance": UnclippedCovariance,
     "three_reported_as_one": ThreeReportedAsOne,
     "composed_by_root": ComposedByRoot,
+    "whole_noise_on_halves": WholeNoiseOnHalves,
+    "shared_by_chance": SharedByChance,
     "exponent_of_cauchy": ExponentOfCauchy,
     "rare_codes": RareCodes,
     "rare_pairs": RarePairs,

@@ -76,6 +76,42 @@ class CommonNoiseScale(Unbounded):
 
 
 @dataclass(frozen=True)
+class WholeNoiseOnHalves(Unbounded):
+    """A sum of halves with wide noise in whole steps, which hides whole numbers only.  Broken.
+
+    Exact loss: outputs are whole on the left, and half a step off on the right.  The loss is infinite.
+    """
+
+    source = "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy (2020): for whole numbers"
+
+    def inputs(self) -> tuple[float, float]:
+        """Return two sums."""
+        return 0.0, 0.5
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` noisy sums, shape (count, 1)."""
+        one, other = rng.geometric(self.epsilon * 2.0**-20, size=(2, count, 1))
+        return np.asarray(data + (one - other))
+
+
+@dataclass(frozen=True)
+class SharedByChance(Unbounded):
+    """Noise on two answers; now and then they share it, on the right only.  Broken.
+
+    Exact loss: the answers are equal with probability .1 on the right, never on the left.  The loss is infinite.
+    """
+
+    source = "Dwork and Roth (2014), theorem 3.6: one draw for each coordinate"
+    share: ClassVar[float] = 0.1
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` pairs of answers, shape (count, 2)."""
+        noise = rng.laplace(scale=1 / self.epsilon, size=(count, 2))
+        shared = rng.random((count, 1)) < data * self.share
+        return np.where(shared, noise[:, :1], noise)
+
+
+@dataclass(frozen=True)
 class MeanOfPrivateSize(Unbounded):
     """A mean whose noise is scaled by the number of records, which is private: it may change by one.  Broken.
 
