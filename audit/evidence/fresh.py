@@ -11,7 +11,7 @@ import numpy as np
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, event_of
-from audit.auditor.events.quantiser import QUANTISED_BITS, are_whole, smallest_step
+from audit.auditor.events.quantiser import QUANTISED_BITS, smallest_step, step_of, unit_of
 from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
@@ -224,8 +224,9 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
         if len(outputs):
             usual = quantiser.steps / 2 * 2.0**QUANTISED_BITS * FINER
             fine = np.flatnonzero((quantiser.steps >= 0) & (usual < _spread(outputs))).tolist()
-            # whole numbers have their own grid
-            found.update(k for k in fine if quantiser.steps[k] < 1 or not are_whole(outputs[:, k]))
+            # multiples of a unit have their own grid
+            units = {k: unit_of(outputs[:, k]) for k in fine}
+            found.update(k for k, unit in units.items() if unit is None or quantiser.steps[k] < step_of(unit))
             growing = np.flatnonzero(quantiser.steps < 0).tolist()
             found.update(
                 k for k in growing if -quantiser.steps[k] * FINER < smallest_step(outputs[:, k], VERY_SMALL)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from audit.auditor.events.bits import BitScore, EqualityScore
+from audit.auditor.events.bits import BitScore
 from audit.auditor.verdict import verdict_on
 from audit.bounds import (
     ANYTIME,
@@ -39,9 +39,6 @@ from audit.evidence.checks import Check, binding, checked_claim, claimed_delta
 from audit.evidence.curve_checks import UNDERSTATED, curve_checks
 from reference.common.errors import InputError
 from reference.common.numbers import text_below
-
-LOOK_AT_BITS = (BitScore.name, EqualityScore.name)
-"""Scores that an audit tries only on every bit: without a grid they would see float noise."""
 
 
 def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:
@@ -175,7 +172,7 @@ def _fits(certificate: Certificate) -> bool:
     """Return whether an event of the ideal mechanism takes quantised outputs and does not look at bits."""
     if certificate.judged == "implementation":
         return True
-    return bool(certificate.event.quantised_to) and certificate.event.score not in LOOK_AT_BITS
+    return bool(certificate.event.quantised_to) and certificate.event.score != BitScore.name
 
 
 def _delta(certificate: Certificate) -> float:

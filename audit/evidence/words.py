@@ -40,10 +40,14 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     if document["score"] == "residue":
         ratios = list(enumerate(document["log_ratios"]))
         inside = [str(residue) for residue, ratio in ratios if event.within(np.array([ratio])).all()]
-        return f"{where} mod {document['modulus']} in {{{', '.join(inside)}}}"
+        steps = "" if document["unit"] == 1 else f" in steps of {document['unit']:g},"
+        return f"{where}{steps} mod {document['modulus']} in {{{', '.join(inside)}}}"
     if document["score"] in ("one_sided", "one_sided_rows"):
         what = where or "the whole output"
         return f"{what} is {'' if occurs else 'not '}one of {len(document['values']):,} that one input alone had"
+    if document["score"] == "distance":
+        side = "at least" if event.at_least else "at most"
+        return f"a sum of weighted coordinates is {side} {event.threshold:.6g} from {document['centre']:.6g}"
     if document["score"] == "not_finite" and where:
         return f"{document['kind']} {'' if occurs else 'not '}in {where}"
     score = {"not_finite": f"{document.get('kind')} in an output"}.get(

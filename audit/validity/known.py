@@ -268,6 +268,88 @@ NOT_FINITE = (Known("randomised response, NaN or infinity", NotANumber(RESPONSE)
 """Audited by which coordinate is not finite."""
 
 
+@dataclass(frozen=True)
+class BehindCommonNoise:
+    """Answers by the distance of two numbers, 3 or 0 in either direction, both under much wider noise.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether they are 3 apart.
+    """
+
+    response: TwoOutcomes
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the two probabilities."""
+        return self.response.inputs()
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` pairs, shape (count, 2)."""
+        apart = 3 * self.response.sample(data, count, rng) * rng.choice([-1.0, 1.0], size=(count, 1))
+        common = rng.normal(0, 3_000, size=(count, 1))
+        return np.hstack([common, common + apart])
+
+
+IN_DIRECTIONS = (
+    Known("randomised response behind common noise", BehindCommonNoise(RESPONSE), RESPONSE.true_epsilon()),
+)
+"""Audited by the distance of a weighted sum of coordinates."""
+
+
+@dataclass(frozen=True)
+class InUnits:
+    """Answers by whether a number of very many is an odd or an even multiple of .05.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether it is odd.
+    """
+
+    response: TwoOutcomes
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the two probabilities."""
+        return self.response.inputs()
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` numbers, shape (count, 1)."""
+        return (2 * rng.integers(2**20, size=(count, 1)) + self.response.sample(data, count, rng)) * 0.05
+
+
+IN_UNITS = (Known("randomised response in units of .05", InUnits(RESPONSE), RESPONSE.true_epsilon()),)
+"""Audited by residues."""
+
+
+@dataclass(frozen=True)
+class Tied:
+    """Answers by whether the second and third of three numbers are equal.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether they are.
+    """
+
+    response: TwoOutcomes
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the two probabilities."""
+        return self.response.inputs()
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` times three numbers, shape (count, 3)."""
+        numbers = rng.laplace(size=(count, 3))
+        equal = self.response.sample(data, count, rng)[:, 0] > 0
+        numbers[equal, 2] = numbers[equal, 1]
+        return numbers
+
+
+TIED = (Known("randomised response by a tie", Tied(RESPONSE), RESPONSE.true_epsilon()),)
+"""Audited by equal coordinates."""
+
+
 def point_estimate(counts: Counts, delta: float) -> float:
     """Return the loss of the counts, without a margin."""
     likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws

@@ -38,12 +38,15 @@ from audit.validity.known import (
     CONTROL,
     IN_CALLS,
     IN_CELLS,
+    IN_DIRECTIONS,
+    IN_UNITS,
     KNOWN,
     LOOKED_AT,
     NOT_FINITE,
     PER_CALL,
     SIGNIFICANCE,
     STAGED,
+    TIED,
     Known,
     LookedAt,
     point_estimate,
@@ -187,33 +190,42 @@ def stages_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bo
 
 def cells_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return whether the bound from sets of whole rows is above the truth."""
-    found = estimate(
-        known.subject,
-        Terms(draws=draws, significance=SIGNIFICANCE, families=("categories",)),
-        np.random.default_rng(seed),
-    )
-    return {
-        "row sets": found.epsilon_lower_bound > known.true_epsilon,
-        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
-    }
+    return _once(known, draws, seed, "row sets", ("categories",))
 
 
 def beside_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return whether the bound of an audit that certifies two events is above the truth."""
-    terms = Terms(draws=draws, significance=SIGNIFICANCE, families=("coordinates",))
-    found = estimate(known.subject, terms, np.random.default_rng(seed))
-    return {
-        "two events": found.epsilon_lower_bound > known.true_epsilon,
-        CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
-    }
+    return _once(known, draws, seed, "two events", ("coordinates",))
 
 
 def nan_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
     """Return whether the bound from outputs that are not finite is above the truth."""
-    terms = Terms(draws=draws, significance=SIGNIFICANCE, families=QUICK)
+    return _once(known, draws, seed, "not finite", QUICK)
+
+
+def directions_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from the distance of a weighted sum is above the truth."""
+    return _once(known, draws, seed, "directions", ("coordinates", "directions"))
+
+
+def units_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from residues of multiples of a unit is above the truth."""
+    return _once(known, draws, seed, "residues", ("coordinates", "categories"))
+
+
+def ties_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from coordinates that are equal is above the truth."""
+    return _once(known, draws, seed, "ties", ("coordinates", "rare"))
+
+
+def _once(
+    known: Known, draws: int, seed: tuple[int, ...], name: str, families: tuple[str, ...]
+) -> dict[str, bool]:
+    """Return whether the bound of an audit by some families is above the truth, under a name."""
+    terms = Terms(draws=draws, significance=SIGNIFICANCE, families=families)
     found = estimate(known.subject, terms, np.random.default_rng(seed))
     return {
-        "not finite": found.epsilon_lower_bound > known.true_epsilon,
+        name: found.epsilon_lower_bound > known.true_epsilon,
         CONTROL: point_estimate(found.counts, 0.0) > known.true_epsilon,
     }
 
@@ -231,6 +243,9 @@ AT_ONE_SIZE = (
     (arrays_once, ARRAYS),
     (beside_once, BESIDE),
     (nan_once, NOT_FINITE),
+    (directions_once, IN_DIRECTIONS),
+    (units_once, IN_UNITS),
+    (ties_once, TIED),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ import numpy as np
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.columns import KEPT_COLUMNS, Columns
+from audit.auditor.events.directions import learn_directions
 from audit.auditor.events.protocol import Score, filled
-from audit.auditor.events.quantiser import are_whole
+from audit.auditor.events.quantiser import unit_of
 from audit.auditor.events.ranks import ranks_among, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
@@ -35,7 +37,17 @@ from audit.auditor.events.values import (
 )
 from reference.common.arrays import FloatArray
 
-IDEAL = ("coordinates", "intervals", "additive", "logistic", "trees", "likelihood_ratio", "categories", "rare")
+IDEAL = (
+    "coordinates",
+    "intervals",
+    "additive",
+    "logistic",
+    "trees",
+    "likelihood_ratio",
+    "categories",
+    "rare",
+    "directions",
+)
 """Families tried on quantised outputs."""
 
 EXACT = ("bits",)
@@ -52,11 +64,14 @@ LEARNING_VALUES = 2_000_000
 TREE_ROWS = 2**15
 """Most outputs of each input that trees, which take longest, are learned from."""
 
+TELLING = 2.0
+"""Standard deviations by which ties must differ: rounding ties coordinates now and then on both inputs."""
+
 FEW = 20
 """Fewer learning draws teach nothing."""
 
 MODULI = (2, 3, 4, 5, 7, 8, 9, 10, 11, 13)
-"""Moduli for whole numbers with too many values for a table."""
+"""Moduli for multiples of a unit that have too many values for a table."""
 
 FURTHER_MODULI = tuple(sorted({*range(2, 257), 1_000} - set(MODULI)))
 """Moduli that are proposed where a few draws already tell the inputs apart by them."""
@@ -125,6 +140,7 @@ class Taught:
         if family == "rare":
             yield from self._not_finite()
             yield from _off_grid(self.width, self.columns) if enough else ()
+            yield from _ties(*self.finite) if self.width > 1 else ()
         elif family == "likelihood_ratio":
             if hasattr(subject, "log_likelihood_ratio"):
                 yield LikelihoodRatioScore.of(subject)
@@ -206,6 +222,11 @@ def _trees(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
         yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
 
 
+def _directions(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
+    if left.shape[1] >= 2:
+        yield from learn_directions(left, right)
+
+
 def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator[Score]:
     """Yield scores of repeating outputs and coordinates, of those that only one input has, and of residues."""
     width = left.shape[1]
@@ -226,9 +247,9 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
             alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
             yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to tell them one by one
-        if are_whole(both) and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
-            further = telling_moduli(left[:, k], right[:, k], FURTHER_MODULI)
-            yield from (ResidueScore.learn(left, right, k, modulus) for modulus in (*MODULI, *further))
+        if (unit := unit_of(both)) is not None and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
+            further = telling_moduli(left[:, k] / unit, right[:, k] / unit, FURTHER_MODULI)
+            yield from (ResidueScore.learn(left, right, k, modulus, unit) for modulus in (*MODULI, *further))
 
 
 def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
@@ -242,6 +263,14 @@ def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
         usual = values[counts > 2]
         if len(usual) <= LARGEST_TABLE:
             yield UnseenScore(k, usual)
+
+
+def _ties(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """Yield how many coordinates are equal, where they are more often on one input than on the other."""
+    score = EqualityScore()
+    tied = [int(np.count_nonzero(score(side))) for side in (left, right)]
+    if abs(tied[0] - tied[1]) > TELLING * math.sqrt(sum(tied)):
+        yield score
 
 
 def _bits(width: int, inputs: tuple[object, object]) -> Iterator[Score]:
@@ -269,4 +298,5 @@ LEARNERS = {
     "logistic": _logistic,
     "trees": _trees,
     "categories": _categories,
+    "directions": _directions,
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from audit.auditor.events.ranks import A_FEW
 from reference.common.arrays import FloatArray
 
 QUANTISED_BITS = 16
@@ -16,8 +17,17 @@ Float noise lives near 2^-53 of the scale: 37 bits below the step.
 """
 
 
-LARGEST_WHOLE = 2.0**40
-"""Up to this, whole numbers stay whole: their low bits are far above the float noise of what was rounded."""
+UNITS = (1.0, 0.5, 0.25, 0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
+"""Units, in descending order, of which all numbers of a coordinate may be multiples."""
+
+MOST_UNITS = 2.0**40, 2.0**32
+"""Up to so many units of a power of two, or of a decimal, multiples are far above float noise."""
+
+OFF = 2.0**-6
+"""Share of a decimal by which float noise and the grid may move its multiples."""
+
+NEAR_ZERO = 2.0**22
+"""Numbers with 24 bits have such fractions anyway, if all are this many of them away from 0."""
 
 SMALLEST_STEP = -1074
 """Exponent of the smallest step: that of the smallest number above 0."""
@@ -57,8 +67,9 @@ class Quantiser:
         """Return the grid for two samples of shape (n, k): 2^-16 of each coordinate's spread.
 
         The spread is the mean absolute distance from the median, of finite outputs of both together.  The grid of
-        a coordinate of whole numbers is not coarser than 1: their parity is not float noise.  A step that is too
-        coarse for the middle half of the outputs gives way to steps that grow.
+        a coordinate whose numbers are multiples of one of :data:`UNITS`, as whole numbers are, keeps them apart:
+        their parity is not float noise.  A step that is too coarse for the middle half of the outputs gives way to
+        steps that grow.
         """
         steps = np.zeros(left.shape[1])
         for k in range(left.shape[1]):
@@ -72,8 +83,8 @@ class Quantiser:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
                 some = np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]])
                 some = some[np.isfinite(some)]
-                if steps[k] > 1 and are_whole(values):
-                    steps[k] = 1.0
+                if steps[k] > step_of(UNITS[-1]) and (unit := unit_of(values)) is not None:
+                    steps[k] = min(steps[k], step_of(unit))
                 elif _too_coarse(steps[k], some):
                     steps[k] = -smallest_step(some)
         return cls(steps)
@@ -153,9 +164,32 @@ def smallest_step(values: FloatArray, share: float = SMALL) -> float:
     return float(2.0 ** max(math.floor(math.log2(small)) - QUANTISED_BITS, SMALLEST_STEP))
 
 
-def are_whole(values: FloatArray) -> bool:
-    """Return whether all values are whole numbers that a grid of step 1 keeps distinct."""
-    return bool((np.abs(values) <= LARGEST_WHOLE).all() and (values == np.rint(values)).all())
+def unit_of(values: FloatArray) -> float | None:
+    """Return the largest of :data:`UNITS` that all values are multiples of, if a grid keeps those distinct."""
+    return next((unit for unit in UNITS if _are_multiples(values, unit)), None)
+
+
+def _are_multiples(values: FloatArray, unit: float) -> bool:
+    binary = _is_power_of_two(unit)
+    most, off = MOST_UNITS[not binary] * unit, 0.0 if binary else OFF
+    # continuous values are told by a few
+    for some in (values[:A_FEW], values):
+        sizes = np.abs(some)
+        if not (sizes <= most).all():
+            return False
+        multiples = some / unit
+        if not (np.abs(multiples - np.rint(multiples)) <= off).all():
+            return False
+    return unit == 1 or bool(sizes.min(initial=np.inf) < NEAR_ZERO * unit)
+
+
+def step_of(unit: float) -> float:
+    """Return a grid's step that keeps the multiples of a unit apart, and recognisable as such."""
+    return unit if _is_power_of_two(unit) else 2.0 ** math.floor(math.log2(unit * OFF))
+
+
+def _is_power_of_two(unit: float) -> bool:
+    return math.frexp(unit)[0] == 0.5
 
 
 def _spread(values: FloatArray) -> float:

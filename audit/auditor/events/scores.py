@@ -75,7 +75,7 @@ class IntervalScore(StoredByItsFields):
 
 @dataclass(frozen=True, eq=False)
 class LogisticScore(StoredByItsFields):
-    """A weighted sum of coordinates, by logistic regression of the input on the output."""
+    """A weighted sum of coordinates, by logistic regression of the input on the output, or along a direction."""
 
     weights: FloatArray
     name: ClassVar[str] = "logistic"
@@ -103,7 +103,7 @@ class LogisticScore(StoredByItsFields):
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the weighted sums."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return _finite(outputs @ self.weights)
+            return as_finite(outputs @ self.weights)
 
     def of_rounded(self, steps: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
         """Return the scores of finite outputs once rounded to multiples of powers of two, to the last bit.
@@ -272,7 +272,7 @@ class LikelihoodRatioScore:
         return {}
 
 
-def _finite(scores: FloatArray) -> FloatArray:
+def as_finite(scores: FloatArray) -> FloatArray:
     """Return scores with a number in place of each that is none."""
     return scores if math.isfinite(float(scores.sum())) else np.nan_to_num(scores)
 

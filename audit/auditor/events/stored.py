@@ -84,6 +84,13 @@ class LogisticEvent(EventOfScore, frozen=True, kw_only=True, tag="logistic"):
     weights: Vector
 
 
+class DistanceEvent(EventOfScore, frozen=True, kw_only=True, tag="distance"):
+    """An event of how far a weighted sum of coordinates is from a centre."""
+
+    weights: Vector
+    centre: float
+
+
 class AdditiveEvent(EventOfScore, frozen=True, kw_only=True, tag="additive"):
     """An event of a sum over coordinates of binned log likelihood ratios."""
 
@@ -124,11 +131,12 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 
 
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
-    """An event of the log ratio of counts of each residue of a coordinate's whole numbers."""
+    """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit."""
 
     coordinate: int
     modulus: int
     log_ratios: Vector
+    unit: float = 1.0
 
 
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
@@ -166,6 +174,7 @@ StoredEvent: TypeAlias = (
     CoordinateEvent
     | IntervalEvent
     | LogisticEvent
+    | DistanceEvent
     | AdditiveEvent
     | LikelihoodRatioEvent
     | BitEvent

@@ -127,40 +127,44 @@ class CategoryScore(StoredByItsFields):
 
 @dataclass(frozen=True)
 class ResidueScore(StoredByItsFields):
-    """The log ratio of counts of each residue of a coordinate's whole numbers, too many to count one by one.
+    """The log ratio of counts of each residue of a coordinate's multiples of a unit, too many to count one by one.
 
     Parameters
     ----------
     coordinate, modulus : int
     log_ratios : tuple of float
         By residue, `modulus` of them.
+    unit : float
     """
 
     coordinate: int
     modulus: int
     log_ratios: tuple[float, ...]
+    unit: float = 1.0
     name: ClassVar[str] = "residue"
     learned: ClassVar[bool] = True
     sees_all: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check that each residue has its ratio."""
-        if self.modulus < 2 or len(self.log_ratios) != self.modulus:
-            raise ValueError("a residue score needs a modulus of at least 2, and a ratio for each residue")
+        if self.modulus < 2 or len(self.log_ratios) != self.modulus or not 0 < self.unit < math.inf:
+            raise ValueError("a residue score needs a modulus of at least 2, a ratio for each residue, and a unit")
 
     @classmethod
-    def learn(cls, left: FloatArray, right: FloatArray, coordinate: int, modulus: int) -> ResidueScore:
+    def learn(
+        cls, left: FloatArray, right: FloatArray, coordinate: int, modulus: int, unit: float = 1.0
+    ) -> ResidueScore:
         """Return the score for two samples of shape (n, k)."""
         shares = [
-            (np.bincount(_residues(sample[:, coordinate], modulus), minlength=modulus) + 0.5) / len(sample)
+            (np.bincount(_residues(sample[:, coordinate] / unit, modulus), minlength=modulus) + 0.5) / len(sample)
             for sample in (left, right)
         ]
-        return cls(coordinate, modulus, tuple(np.log(shares[0] / shares[1]).tolist()))
+        return cls(coordinate, modulus, tuple(np.log(shares[0] / shares[1]).tolist()), unit)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the log ratio of each output's residue."""
         ratios = np.array(self.log_ratios)
-        return np.asarray(ratios[_residues(outputs[:, self.coordinate], self.modulus)])
+        return np.asarray(ratios[_residues(outputs[:, self.coordinate] / self.unit, self.modulus)])
 
 
 def telling_moduli(left: FloatArray, right: FloatArray, moduli: Iterable[int]) -> list[int]:
@@ -360,7 +364,10 @@ READERS["category"] = lambda document: CategoryScore(
     float(document["other"]),
 )
 READERS["residue"] = lambda document: ResidueScore(
-    int(document["coordinate"]), int(document["modulus"]), tuple(map(float, document["log_ratios"]))
+    int(document["coordinate"]),
+    int(document["modulus"]),
+    tuple(map(float, document["log_ratios"])),
+    float(document["unit"]),
 )
 READERS["one_sided"] = lambda document: OneSidedScore(int(document["coordinate"]), np.array(document["values"]))
 READERS["one_sided_rows"] = lambda document: OneSidedRowsScore(np.array(document["values"], dtype=np.float64))

@@ -303,6 +303,27 @@ def test_which_coordinate_is_not_a_number_is_seen(monkeypatch):
     assert any("all outputs have a coordinate that is not finite" in note for note in found.notes)
 
 
+class OneNoiseForTwo(Laplace):
+    """Noise on three coordinates; two of them share it now and then, on the right three times as often."""
+
+    shares: ClassVar[tuple[float, float]] = (0.1, 0.3)
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = rng.laplace(size=(count, 3))
+        shared = rng.random(count) < self.shares[bool(data)]
+        noise[shared, 2] = noise[shared, 0]
+        return noise
+
+
+def test_coordinates_that_are_equal_on_one_input_more_often_show_it(monkeypatch):
+    found = audit(OneNoiseForTwo(), 40_000)
+    assert found.event.score.name == "equal_coordinates"
+    assert 0.9 * math.log(3) <= found.epsilon_lower_bound <= math.log(3)
+    # the null control: as often on both
+    monkeypatch.setattr(OneNoiseForTwo, "shares", (0.3, 0.3))
+    assert audit(OneNoiseForTwo(), 40_000).epsilon_lower_bound < 0.1
+
+
 class RatioOfNothing(Laplace):
     """NaN on the left more often: the subject's own ratio knows how much."""
 

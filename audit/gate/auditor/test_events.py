@@ -15,6 +15,7 @@ from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals, stored_event
 from audit.auditor.events.bits import BitScore, EqualityScore
 from audit.auditor.events.families import FURTHER_MODULI
+from audit.auditor.events.quantiser import UNITS, step_of, unit_of
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TREES, TreeScore
 from audit.auditor.events.values import ResidueScore, telling_moduli
@@ -81,6 +82,14 @@ class BehindCommonNoise(Planted):
         return np.hstack([common, common + own + self.sign(data)])
 
 
+class WiderBehindCommonNoise(Planted):
+    """A scale of the difference of two coordinates, both under the same large noise: only a direction tells."""
+
+    def sample(self, data, count, rng):
+        common, own = rng.normal(0, 1_000, (count, 1)), rng.laplace(0, 1, (count, 1))
+        return np.hstack([common, common + own * (1.5 + 0.5 * self.sign(data))])
+
+
 class Agreement(Planted):
     """Whether two coordinates have the same sign: neither alone tells, and sums tell in the corners only."""
 
@@ -133,9 +142,17 @@ LEAKS = [
     (Parity, "likelihood_ratio", 1.0, 20_000),
     (EvenCounts, "categories", 1.5, 60_000),
     (OffGrid, "rare", 0.5, 60_000),
+    (WiderBehindCommonNoise, "directions", 2.0, 40_000),
 ]
-ALSO = {MovedTail: {"intervals"}, OffGrid: {"intervals", "categories"}}
-"""Families that see a leak as well: a far value is an interval, one off the grid a category too."""
+ALSO = {
+    MovedTail: {"intervals"},
+    OffGrid: {"intervals", "categories"},
+    BehindCommonNoise: {"directions"},
+    Agreement: {"directions"},
+}
+"""Families that see a leak as well: a far value is an interval, one off the grid a category too, equal signs are a
+correlation.
+"""
 
 
 @pytest.mark.parametrize(("leak", "family", "claim", "draws"), LEAKS, ids=lambda x: getattr(x, "__name__", None))
@@ -336,6 +353,48 @@ def test_residues_of_whole_numbers_are_seen_on_the_ideal_grid(name, residues):
     assert max(map(abs, shared.log_ratios)) < 0.2
 
 
+class NumbersOnAGrid:
+    """Noise in steps of a unit, a thousand times as wide as they are, added to 0 or to half a unit."""
+
+    def __init__(self, unit: float, offset: float) -> None:
+        self.unit, self.offset = unit, offset
+
+    def inputs(self):
+        return 0.0, self.offset * self.unit
+
+    def sample(self, data, count, rng):
+        steps = rng.geometric(1e-5, size=(2, count, 1)).astype(np.float64)
+        return (steps[0] - steps[1]) * self.unit + data
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 0.01])
+def test_an_input_off_the_grid_of_the_noise_is_seen(unit):
+    """All numbers are multiples of half a unit; a grid of 2^-16 of their spread would lose which half."""
+    found = audit(NumbersOnAGrid(unit, 0.5), 20_000)
+    assert found.epsilon_lower_bound > 6
+    assert found.event.to_json()["unit"] in (unit / 2, unit / 10)
+    assert event_of(found.event.stored).stored == found.event.stored
+    # the null control: an input on the grid
+    assert audit(NumbersOnAGrid(unit, 1.0), 20_000).epsilon_lower_bound < 0.1
+
+
+def test_units_are_those_of_all_numbers():
+    rng = np.random.default_rng(0)
+    whole = rng.integers(-(2**30), 2**30, size=10_000)
+    for unit in UNITS:
+        values = whole[whole % 2 == 1] * unit
+        assert unit_of(values) == unit
+        assert unit_of(np.append(values, 0.4 * unit)) is None
+        # what a grid leaves of them
+        grid = Quantiser(np.array([step_of(unit)]))
+        assert unit_of(grid(values[:, np.newaxis])[:, 0]) == unit
+    noise = rng.laplace(size=10_000)
+    assert unit_of(noise) is unit_of(noise * 1e9) is None
+    # numbers of 24 bits: wide ones, and ones so far from 0 that their fractions are halves
+    assert unit_of((noise * 1e6).astype(np.float32).astype(np.float64)) is None
+    assert unit_of((noise * 1e4 + 6e6).astype(np.float32).astype(np.float64)) is None
+
+
 @pytest.mark.parametrize("modulus", [6, 17, 251])
 def test_other_moduli_are_proposed_where_they_tell_the_inputs_apart(modulus):
     rng = np.random.default_rng(modulus)
@@ -366,7 +425,7 @@ def test_residues_of_a_larger_modulus_are_certified():
 def test_grid_of_whole_numbers_is_no_coarser_than_one():
     values = np.random.default_rng(2).integers(10**7, size=(2, 4_000, 1)).astype(np.float64)
     assert Quantiser.of(*values).steps[0] == 1.0
-    assert Quantiser.of(*(values + 0.5)).steps[0] > 1.0
+    assert Quantiser.of(*(values + 1 / 3)).steps[0] > 1.0
     # so large that float noise could be whole numbers too
     assert Quantiser.of(*(values * 2.0**25)).steps[0] > 1.0
     assert Quantiser.of(*(values // 10**6)).steps[0] < 1.0

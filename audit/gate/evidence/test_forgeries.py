@@ -230,3 +230,29 @@ def test_sizes_that_keep_a_reader_busy_are_refused(capsys, tmp_path):
         curve = StoredCurve(significance=document.significance, bound="joint", points=tuple(some))
         found = {check.name: check.holds for check in curve_checks(changed(document, curve=curve))}
         assert found["curve"] is possible
+
+
+def test_certificates_of_a_direction_are_verified_and_edited_ones_found(capsys, tmp_path):
+    path = tmp_path / "written.json"
+    assert audit_main(["common_noise_scale", "--draws", "20000", "--seed", "1", "--out", str(path)]) == 1
+    document = Certificate.read(path)
+    capsys.readouterr()
+    event: Any = document.event
+    assert event.score == "distance"
+    fresh = ("--fresh", "--seed", "3", "--draws", "10000")
+    assert [run(capsys, tmp_path, document, *words)[0] for words in ((), ("--replay",), fresh)] == [0, 0, 0]
+    edits: list[dict[str, Any]] = [
+        {"weights": [-weight for weight in event.weights], "centre": -event.centre},
+        {"weights": [event.weights[0], 0.0]},
+        {"centre": event.centre + 10},
+        {"threshold": event.threshold / 2},
+    ]
+    for edit in edits:
+        forged = changed(document, event={**json.loads(json.dumps(event_of(event).to_json())), **edit})
+        assert run(capsys, tmp_path, forged, "--replay")[0] == 1
+        # the same set by another name is found by a replay only
+        assert run(capsys, tmp_path, forged, *fresh)[0] == int(edit is not edits[0])
+    for odd in ([1.0], [], [1.0, 2.0, 3.0]):
+        changed(document, event={**event_of(event).to_json(), "weights": odd}).write(path)
+        assert verify_command([str(path), *fresh]) == 2
+        assert capsys.readouterr().err.count("\n") == 1

@@ -302,6 +302,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "laplace": lambda: Case(below(), 0.5, 0.5 * E1),
     "laplace_scored": lambda: Case(below(), 0.5, 0.5 * E1),
     "laplace_product": lambda: Case(below(), 0.5**8, float(laplace.cdf(-1 / 8)) ** 8),
+    "laplace_common_noise": lambda: Case(lambda v: v[:, 1] <= v[:, 0], 0.5, 0.5 * E1),
     "parity": lambda: Case(lambda v: v[:, 0] % 2 == 0, 0.9, 0.1),
     "residue_of_seven": lambda: Case(lambda v: v[:, 0] % 7 == 0, 0.6, 0.4 / 6),
     "geometric": lambda: Case(below(), 1 / (1 + E1), E1 / (1 + E1)),
@@ -362,6 +363,12 @@ CASES: dict[str, Callable[[], Case]] = {
     "mean_of_private_size": lambda: Case(
         lambda v: np.abs(v[:, 0] - 0.5) >= 120, math.exp(-240), math.exp(-120), math.inf
     ),
+    # beyond 400: exp(-400) against exp(-200)
+    "common_noise_scale": lambda: Case(
+        lambda v: np.abs(v[:, 1] - v[:, 0]) >= 400, math.exp(-400), math.exp(-200), math.inf
+    ),
+    "whole_noise_on_halves": lambda: Case(lambda v: v[:, 0] % 1 == 0, 1.0, 0.0),
+    "shared_by_chance": lambda: Case(lambda v: v[:, 0] == v[:, 1], 0.0, 0.1),
     "unclipped_covariance": lambda: Case(
         lambda v: (v <= [0.36, 0.48, 1.64]).all(axis=1), 0.125, 0.125 * math.exp(-14 / 3)
     ),

@@ -11,6 +11,7 @@ from audit.subjects.catalogue.counts import (
     UnnoisedCount,
 )
 from audit.subjects.catalogue.data_decides import (
+    CommonNoiseScale,
     ComposedByRoot,
     ExponentOfCauchy,
     HistogramOfSeenValues,
@@ -18,8 +19,10 @@ from audit.subjects.catalogue.data_decides import (
     MeanOfPrivateSize,
     RareCodes,
     RarePairs,
+    SharedByChance,
     ThreeReportedAsOne,
     UnclippedCovariance,
+    WholeNoiseOnHalves,
 )
 from audit.subjects.catalogue.entry import Entry, Level
 from audit.subjects.catalogue.functional.budgets import (
@@ -61,6 +64,7 @@ from audit.subjects.catalogue.functional.unnoised import (
 from audit.subjects.catalogue.gaussian import ClassicGaussian, ClassicGaussianWithinReach, Gaussian
 from audit.subjects.catalogue.laplace import (
     BoundsFromDataLaplace,
+    CommonNoiseLaplace,
     DoubleSpendingLaplace,
     HalfNoiseLaplace,
     InvertedScaleLaplace,
@@ -96,6 +100,7 @@ CATALOGUE: dict[str, type[Entry]] = {
     "laplace": Laplace,
     "laplace_scored": ScoredLaplace,
     "laplace_product": ProductLaplace,
+    "laplace_common_noise": CommonNoiseLaplace,
     "geometric": Geometric,
     "gaussian": Gaussian,
     "noisy_max_index_laplace": NoisyMaxIndexLaplace,
@@ -145,9 +150,12 @@ CATALOGUE: dict[str, type[Entry]] = {
     "limited_count": LimitedCount,
     "histogram_of_seen_values": HistogramOfSeenValues,
     "mean_of_private_size": MeanOfPrivateSize,
+    "common_noise_scale": CommonNoiseScale,
     "unclipped_covariance": UnclippedCovariance,
     "three_reported_as_one": ThreeReportedAsOne,
     "composed_by_root": ComposedByRoot,
+    "whole_noise_on_halves": WholeNoiseOnHalves,
+    "shared_by_chance": SharedByChance,
     "exponent_of_cauchy": ExponentOfCauchy,
     "rare_codes": RareCodes,
     "rare_pairs": RarePairs,
@@ -178,6 +186,8 @@ __all__ = [
     "BoundsFromDataLaplace",
     "ClassicGaussian",
     "ClassicGaussianWithinReach",
+    "CommonNoiseLaplace",
+    "CommonNoiseScale",
     "ComposedByRoot",
     "DoubleSpendingLaplace",
     "Entry",

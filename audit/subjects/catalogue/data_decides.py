@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from audit.subjects.catalogue.entry import Entry
-from audit.subjects.catalogue.laplace import Unbounded
+from audit.subjects.catalogue.laplace import WIDE, Unbounded
 from reference.common.arrays import FloatArray, IntArray
 
 
@@ -57,6 +57,58 @@ class HistogramOfSeenValues(Unbounded):
         # a replaced record moves two counts
         noisy = exact + rng.laplace(scale=2 / self.epsilon, size=(count, self.categories))
         return np.where(exact > 0, noisy, np.nan)
+
+
+@dataclass(frozen=True)
+class CommonNoiseScale(Unbounded):
+    """Wide noise, released by itself and once more with Laplace noise whose scale is taken from the data.  Broken.
+
+    Exact loss: the difference v of the outputs has scale 1 / epsilon on the left and 2 / epsilon on the right, so
+    the density ratio, 2 exp(-epsilon |v| / 2), has no lower bound above 0: the loss is infinite.
+    """
+
+    source = "Nissim, Raskhodnikova, Smith, Smooth sensitivity and sampling in private data analysis (STOC 2007)"
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs, shape (count, 2)."""
+        common = rng.normal(0.0, WIDE, size=(count, 1))
+        return np.hstack([common, common + rng.laplace(scale=(1 + data) / self.epsilon, size=(count, 1))])
+
+
+@dataclass(frozen=True)
+class WholeNoiseOnHalves(Unbounded):
+    """A sum of halves with wide noise in whole steps, which hides whole numbers only.  Broken.
+
+    Exact loss: outputs are whole on the left, and half a step off on the right.  The loss is infinite.
+    """
+
+    source = "Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy (2020): for whole numbers"
+
+    def inputs(self) -> tuple[float, float]:
+        """Return two sums."""
+        return 0.0, 0.5
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` noisy sums, shape (count, 1)."""
+        one, other = rng.geometric(self.epsilon * 2.0**-20, size=(2, count, 1))
+        return np.asarray(data + (one - other))
+
+
+@dataclass(frozen=True)
+class SharedByChance(Unbounded):
+    """Noise on two answers; now and then they share it, on the right only.  Broken.
+
+    Exact loss: the answers are equal with probability .1 on the right, never on the left.  The loss is infinite.
+    """
+
+    source = "Dwork and Roth (2014), theorem 3.6: one draw for each coordinate"
+    share: ClassVar[float] = 0.1
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` pairs of answers, shape (count, 2)."""
+        noise = rng.laplace(scale=1 / self.epsilon, size=(count, 2))
+        shared = rng.random((count, 1)) < data * self.share
+        return np.where(shared, noise[:, :1], noise)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ import numpy as np
 from audit.subjects.catalogue.entry import Entry
 from reference.common.arrays import FloatArray
 
+WIDE = 1_000.0
+"""Standard deviation of noise that hides, in each output by itself, whatever else is in it."""
+
 
 @dataclass(frozen=True)
 class Laplace(Entry):
@@ -66,6 +69,20 @@ class ProductLaplace(Laplace):
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs, shape (count, dimension)."""
         return rng.laplace(data, self.scale, size=(count, self.dimension))
+
+
+@dataclass(frozen=True)
+class CommonNoiseLaplace(Laplace):
+    """Wide noise, released by itself and once more with the value and Laplace noise on it.
+
+    Exact loss: the wide noise has one law on both inputs, and given it the second output is :class:`Laplace`, so
+    the loss is exactly epsilon.
+    """
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` outputs, shape (count, 2)."""
+        common = rng.normal(0.0, WIDE, size=(count, 1))
+        return np.hstack([common, common + super().sample(data, count, rng)])
 
 
 @dataclass(frozen=True)
