@@ -15,7 +15,7 @@ from reference.common.arrays import BoolArray, FloatArray
 DIRECTION_ROWS, DIRECTION_VALUES = 2**14, 2**19
 """Most outputs, and numbers, of each input that directions are learned from."""
 
-FEWEST, FEW_LEFT = 2, 8
+FEWEST, FEW_LEFT = 8, 8
 """Fewer outputs for each coordinate, or of either input in either half, give no direction."""
 
 BOUNDED_BY, TRIMMED = 2**11, 1e-3
@@ -29,7 +29,6 @@ SINGULAR = 1e-14
 
 CLEAR, HELPFUL = 25.0, 2.0
 """A proposed direction shows at least so much, and so many times what coordinates show (:func:`_shown`)."""
-
 
 NARROW, NARROWEST = 0.1, 3
 """Up to three directions so narrow beside all coordinates are proposed anyway: rare leaks show little."""
