@@ -6,7 +6,6 @@ and chosen.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -24,7 +23,7 @@ from audit.auditor.selection import Further, Phases, Selection, ToCertify, selec
 from audit.auditor.stages import Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally
-from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
+from audit.auditor.verdict import Verdict, detectable, falls_short, seen_by_event, shown, verdict_on
 from audit.bounds import (
     METHODS_AT_ZERO,
     MOST_DRAWS,
@@ -458,14 +457,25 @@ class _Run:
         Where two events share the significance, both bounds hold except with the sum of their shares, so the
         counts may say which one is reported.
         """
-        selection = part.selection
-        objects = (selection.ideal, selection.implementation)
-        return [
-            max((self._by(one, part, anytime=anytime) for one in some), key=self._shows)
-            if len(some) > 1
-            else self._by(some[0], part, anytime=anytime)
-            for some in objects
-        ]
+        selection, found = part.selection, []
+        for chosen, *beside in (selection.ideal, selection.implementation):
+            best = self._by(chosen, part, anytime=anytime)
+            for other in beside:
+                # a bound takes long where the counts are large
+                if anytime or not self._falls_short(other, best, part):
+                    both = best, self._by(other, part, anytime=anytime)
+                    best = max(both, key=lambda one: shown(*self._judged(one)))
+            found.append(best)
+        return found
+
+    def _falls_short(self, other: ToCertify, best: CertifiedEvent, part: _Part) -> bool:
+        """Return whether a coarse look tells that an event shows less than one which decides the claim."""
+        terms = self.terms
+        if self._method(other) != "joint" or best.counts.calls is not None:
+            return False
+        counts = part.tally.counts_of(other.event)
+        below = falls_short(counts, terms.delta, other.share * terms.significance, best.epsilon_lower_bound)
+        return below and verdict_on(*self._judged(best)) != "undecided"
 
     def _by(self, chosen: ToCertify, part: _Part, *, anytime: bool) -> CertifiedEvent:
         """Return what the counts of a stage certify by one event."""
@@ -473,14 +483,14 @@ class _Run:
         if terms.outputs_per_call > 1:
             found = part.tally.certified_by_calls(chosen.event, level)
         else:
-            method = chosen.method if terms.method == "auto" else terms.method
-            found = part.tally.certified(chosen.event, level, None if anytime else method)
+            found = part.tally.certified(chosen.event, level, None if anytime else self._method(chosen))
         return replace(found, share=part.stage.share * chosen.share)
 
-    def _shows(self, found: CertifiedEvent) -> tuple[int, float, float]:
-        """Return how much an event shows: the verdict, its bound, and how small a loss it could have shown."""
-        terms, bound, claim = self.terms, found.epsilon_lower_bound, self.terms.claimed_epsilon
-        test = found.counts, terms.delta, found.share * terms.significance, found.method
-        verdict, smallest = verdict_on(bound, claim, *test), seen_by_event(claim, *test)
-        order = ("undecided", "not refuted", "refuted").index(verdict)
-        return order, bound, -math.inf if smallest is None else -smallest
+    def _method(self, chosen: ToCertify) -> Method:
+        return chosen.method if self.terms.method == "auto" else self.terms.method
+
+    def _judged(self, found: CertifiedEvent) -> tuple[float, float, Counts, float, float, Certifier]:
+        """Return the arguments of a verdict."""
+        terms, significance = self.terms, found.share * self.terms.significance
+        bound = found.epsilon_lower_bound
+        return bound, terms.claimed_epsilon, found.counts, terms.delta, significance, found.method

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
 
-from audit.auditor.events import Score, score_all
-from audit.auditor.events.bits import BitScore
+from audit.auditor.events import Quantiser, Score, score_all
+from audit.auditor.events.bits import BitScore, bits_in_order
 from audit.auditor.events.protocol import filled
-from audit.auditor.events.ranks import ascending, merged, sorted_whole
+from audit.auditor.events.ranks import in_order, merged
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from reference.common.arrays import FloatArray
 
@@ -22,7 +22,7 @@ Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of outputs that were let go.
+    """Scores of outputs that were let go, if there are any.
 
     Parameters
     ----------
@@ -32,8 +32,19 @@ class Scored:
         By a score's `id`, its values on both inputs; of a binary one how many are 1, and how many 0.
     """
 
-    rows: int
-    by_score: Mapping[int, Sequence[FloatArray]]
+    rows: int = 0
+    by_score: Mapping[int, Sequence[FloatArray]] = field(default_factory=dict)
+
+    def with_held(self, score: Score, held: list[FloatArray]) -> list[FloatArray]:
+        """Return what a score gives on these outputs and on others, which are held."""
+        others = self.by_score.get(id(score))
+        if others is None:
+            return held
+        pairs = zip(held, others, strict=True)
+        return [one + other if score.binary else np.concatenate([one, other]) for one, other in pairs]
+
+
+NONE_SCORED = Scored()
 
 
 def scored_by(score: Score, left: FloatArray, right: FloatArray) -> list[FloatArray]:
@@ -46,9 +57,16 @@ def scored_by(score: Score, left: FloatArray, right: FloatArray) -> list[FloatAr
 
 
 class InOrder:
-    """Sorted columns of arrays, of one coordinate at a time: those of all would take much memory."""
+    """Sorted columns of arrays, of one coordinate at a time: those of all would take much memory.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    grid : Quantiser or None
+        That the arrays were rounded to.
+    """
+
+    def __init__(self, grid: Quantiser | None = None) -> None:
+        self._grid = grid
         self._coordinate = -1
         self._columns: dict[int, _Column] = {}
         self._lock = Lock()
@@ -59,7 +77,7 @@ class InOrder:
             if self._coordinate != k:
                 self._coordinate, self._columns = k, {}
             column = self._columns.setdefault(id(outputs), _Column(outputs))
-        return column.in_order(k)
+        return column.in_order(k, 0.0 if self._grid is None else float(self._grid.steps[k]))
 
 
 class _Column:
@@ -70,10 +88,10 @@ class _Column:
         self._sorted: FloatArray | None = None
         self._lock = Lock()
 
-    def in_order(self, k: int) -> FloatArray:
+    def in_order(self, k: int, step: float) -> FloatArray:
         with self._lock:
             if self._sorted is None:
-                self._sorted = np.sort(self._outputs[:, k])
+                self._sorted = in_order(self._outputs[:, k], step)
             return self._sorted
 
 
@@ -87,14 +105,14 @@ class Outputs:
         As scores for finite outputs meet them.
     drawn : sequence of (left, right)
         As they are: the same parts if all numbers are finite.
-    scored : Scored or None
+    scored : Scored
     in_order : InOrder
         Columns of the parts, sorted.
     """
 
     parts: Sequence[Pair]
     drawn: Sequence[Pair]
-    scored: Scored | None
+    scored: Scored
     in_order: InOrder
 
     @classmethod
@@ -104,7 +122,7 @@ class Outputs:
         right: FloatArray,
         *,
         held: Pair | None = None,
-        scored: Scored | None = None,
+        scored: Scored = NONE_SCORED,
         in_order: InOrder | None = None,
     ) -> Outputs:
         """Return two samples, joined with others, and with the scores of those that were let go.
@@ -120,7 +138,7 @@ class Outputs:
     @property
     def rows(self) -> int:
         """Outputs per input."""
-        return self._held + (self.scored.rows if self.scored is not None else 0)
+        return self._held + self.scored.rows
 
     @property
     def _held(self) -> int:
@@ -128,20 +146,17 @@ class Outputs:
 
     def ordered(self, score: Score) -> list[FloatArray]:
         """Return the scores on both inputs, sorted."""
-        sides = self._values(score)
-        if self.scored is not None:
-            others = self.scored.by_score[id(score)]
-            sides = [np.concatenate(parts) for parts in zip(sides, others, strict=True)]
-        if isinstance(score, BitScore):
-            return [sorted_whole(side) for side in sides]
+        sides = self.scored.with_held(score, self._values(score))
         # in place would spoil columns that others take
-        return [side if ascending(side) else np.sort(side) for side in sides]
+        return [in_order(side) for side in sides]
 
     def _values(self, score: Score) -> list[FloatArray]:
         parts = self.drawn if score.sees_all else self.parts
         if isinstance(score, CoordinateScore):
             return self._columns(parts, score.coordinate)
-        if parts[0][0].shape[1] > 1 or isinstance(score, BitScore):
+        if isinstance(score, BitScore):
+            return [bits_in_order(score, [part[side] for part in parts]) for side in (0, 1)]
+        if parts[0][0].shape[1] > 1:
             return [np.concatenate([score(part[side]) for part in parts]) for side in (0, 1)]
         if isinstance(score, AdditiveScore):
             return [score.in_order(column) for column in self._columns(parts, 0)]
@@ -155,10 +170,7 @@ class Outputs:
         else:
             ones = [int(np.count_nonzero(side >= 1.0)) for side in self._values(score)]
         counts = [np.array([one, self._held - one], dtype=np.float64) for one in ones]
-        if self.scored is not None:
-            others = self.scored.by_score[id(score)]
-            counts = [one + other for one, other in zip(counts, others, strict=True)]
-        return counts
+        return self.scored.with_held(score, counts)
 
     def _columns(self, parts: Sequence[Pair], k: int) -> list[FloatArray]:
         """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""

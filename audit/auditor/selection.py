@@ -27,7 +27,7 @@ from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import new_combinations, notes_on, repeating_coordinates, rounded, unseen
-from audit.auditor.scored import InOrder, Outputs, Pair, Scored, scored_by
+from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -226,16 +226,17 @@ def select_from(
     quantiser = Quantiser.of(*choosing)
     taught = choosing if learning is None else learning
     columns = Columns(*taught)
+    on_grid = columns.rounded(quantiser)
     proposed = [
-        Proposed.of(families, source, taught, columns, apart=learning is not None, quantiser=grid)
-        for families, grid in (
-            ([family for family in families if family in IDEAL], quantiser),
-            ([family for family in families if family in EXACT], None),
+        Proposed.of(families, source, taught, some, apart=learning is not None, quantiser=grid)
+        for families, some, grid in (
+            ([family for family in families if family in IDEAL], on_grid, quantiser),
+            ([family for family in families if family in EXACT], columns, None),
         )
     ]
-    repeating = () if learning is None else repeating_coordinates(columns.rounded(quantiser), learning[0].shape[1])
+    repeating = () if learning is None else repeating_coordinates(on_grid, learning[0].shape[1])
     # sorted columns take memory
-    del taught, columns
+    del taught, columns, on_grid
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
@@ -278,7 +279,7 @@ class Proposed:
         Its workers judge the scores, until its deadline.
     competitors : (int, int)
         Fitted and given scores that there were at first.
-    scored : Scored or None
+    scored : Scored
         Their values on outputs that were not held.
     """
 
@@ -288,7 +289,7 @@ class Proposed:
     quantiser: Quantiser | None
     source: Draws
     competitors: tuple[int, int] = (0, 0)
-    scored: Scored | None = None
+    scored: Scored = NONE_SCORED
 
     @classmethod
     def of(
@@ -307,7 +308,7 @@ class Proposed:
         taught = rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*taught, columns if quantiser is None else columns.rounded(quantiser))
+        drawn = Taught.of(*taught, columns)
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
@@ -318,6 +319,10 @@ class Proposed:
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
         competitors = len(fitted), len(given)
+        if apart and drawn.width == 1 and not drawn.not_finite:
+            # its order plays no part, and it is sorted
+            left, right = drawn.columns.sides(0)
+            taught = left[:, np.newaxis], right[:, np.newaxis]
         return cls(fitted, given, taught if apart else None, quantiser, source, competitors)
 
     def found(self, choosing: Pair, prospect: Prospect) -> list[list[Candidate]]:
@@ -329,7 +334,7 @@ class Proposed:
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
         each, grid = self.source.each, self.quantiser
         groups = zip((self.fitted, self.given), few, (None, self.learning), strict=True)
-        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder())
+        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder(grid))
         return [
             candidates_of(scores, told(held=held), one, grid, each=each) if scores else []
             for scores, one, held in groups

@@ -172,6 +172,10 @@ class EventTally:
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
         return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
 
+    def counts_of(self, event: Event) -> Counts:
+        """Return the counts of one of the events of all waves."""
+        return self.counts(self._place(event))
+
     def certified(self, event: Event, start: AnytimeBound, method: Method | None) -> CertifiedEvent:
         """Return the certified event, by a method of a fixed size or, for None, by the anytime bound."""
         counts = self.counts(place := self._place(event))

@@ -27,6 +27,7 @@ class Columns:
         self._kept: dict[int, tuple[FloatArray, FloatArray]] = {}
         self._locks = [Lock() for _ in range(left.shape[1])]
         self._grid: Quantiser | None = None
+        self._merged: tuple[int, FloatArray] | None = None
 
     def rounded(self, quantiser: Quantiser) -> Columns:
         """Return the columns of the rounded samples: rounding keeps the order."""
@@ -54,7 +55,11 @@ class Columns:
 
     def both(self, k: int) -> FloatArray:
         """Return a coordinate of both samples together, sorted."""
-        return merged(self.sides(k))
+        found = self._merged
+        if found is None or found[0] != k:
+            # one is kept: families often ask for the same one in turn
+            self._merged = found = k, merged(self.sides(k))
+        return found[1]
 
     def together(self) -> tuple[FloatArray, FloatArray]:
         """Return all numbers of each sample, sorted."""
