@@ -373,16 +373,17 @@ class _Run:
                 # extrapolates the cost of choosing per draw from the last two choices
                 slope = max(0.0, (seconds - seconds_before) / max(1, rows - rows_before))
                 expected = seconds + slope * (kept.rows - rows)
-                if self.parts and self._ends_before(stage, expected):
+                # what was certified has a result, which takes its time
+                room = self.parts[-1].tally.seconds_to_result if self.parts else 0.0
+                source = replace(self.source, deadline=deadline.before(room))
+                if self.parts and self._ends_before(stage, source.deadline, expected):
                     return
                 rows_before, seconds_before = rows, seconds
                 start, rows = deadline.now(), kept.rows
                 prospect = self._prospect(stage.certify, stage.share)
                 divided = kept.divided(learning=learning)
                 families, with_curve = self.terms.families, self.terms.with_curve
-                selection = select_from(
-                    *divided, self.source, families, prospect, Further(), with_curve=with_curve
-                )
+                selection = select_from(*divided, source, families, prospect, Further(), with_curve=with_curve)
                 seconds = deadline.now() - start
                 self._check_calls(selection, 2 * stage.until)
                 self._certify(selection, kept.rows, stage, kept)
@@ -396,11 +397,11 @@ class _Run:
                 raise
             self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
 
-    def _ends_before(self, stage: Stage, expected: float) -> bool:
+    def _ends_before(self, stage: Stage, deadline: Deadline, expected: float) -> bool:
         """Return why the run ends before a stage that takes this long to choose its event, if it does."""
         if self.ending.rows is not None and stage.before >= self.ending.rows:
             self.stopped = REPEATED
-        elif not self.ending.deadline.leaves(expected):
+        elif not deadline.leaves(expected):
             self.stopped = TIME_IS_OVER
         return self.stopped is not None
 
@@ -424,6 +425,7 @@ class _Run:
             with_curve=terms.with_curve,
             outputs_per_call=terms.outputs_per_call,
             start=self._level(stage, selection.ideal[0]) if looks else None,
+            timed=looks and self.ending.deadline.at is not None,
         )
         try:
             self.stopped = certify(self.source, stage, tally, self.progress, self.ending, kept)
@@ -487,6 +489,7 @@ class _Run:
         return replace(found, share=part.stage.share * chosen.share)
 
     def _method(self, chosen: ToCertify) -> Method:
+        """Return the method that was fixed beforehand."""
         return chosen.method if self.terms.method == "auto" else self.terms.method
 
     def _judged(self, found: CertifiedEvent) -> tuple[float, float, Counts, float, float, Certifier]:
