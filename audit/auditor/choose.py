@@ -225,7 +225,7 @@ def candidates_of(
     ----------
     scores : iterable of Score
     outputs : Outputs
-        Choosing draws, already quantised where `quantiser` is given.
+        Choosing draws, on the grid of `quantiser` where it is given.
     prospect : Prospect
     quantiser : Quantiser or None
         Of the returned events.

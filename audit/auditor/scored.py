@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeAlias
@@ -15,6 +15,9 @@ from audit.auditor.events.protocol import filled
 from audit.auditor.events.ranks import in_order, merged
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
 from reference.common.arrays import FloatArray
+
+ROUNDED_VALUES = 2**17
+"""Numbers that are rounded together for a score of whole outputs."""
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
 """Outputs of both inputs, or numbers made of them."""
@@ -62,11 +65,11 @@ class InOrder:
     Parameters
     ----------
     grid : Quantiser or None
-        That the arrays were rounded to.
+        That they are rounded to first: a rounded copy of all coordinates would take much memory too.
     """
 
     def __init__(self, grid: Quantiser | None = None) -> None:
-        self._grid = grid
+        self.grid = grid
         self._coordinate = -1
         self._columns: dict[int, _Column] = {}
         self._lock = Lock()
@@ -77,7 +80,7 @@ class InOrder:
             if self._coordinate != k:
                 self._coordinate, self._columns = k, {}
             column = self._columns.setdefault(id(outputs), _Column(outputs))
-        return column.in_order(k, 0.0 if self._grid is None else float(self._grid.steps[k]))
+        return column.in_order(k, self.grid)
 
 
 class _Column:
@@ -88,11 +91,16 @@ class _Column:
         self._sorted: FloatArray | None = None
         self._lock = Lock()
 
-    def in_order(self, k: int, step: float) -> FloatArray:
+    def in_order(self, k: int, grid: Quantiser | None) -> FloatArray:
         with self._lock:
-            if self._sorted is None:
-                self._sorted = in_order(self._outputs[:, k], step)
-            return self._sorted
+            found = self._sorted
+            if found is None:
+                found = self._outputs[:, k]
+                step = 0.0 if grid is None else float(grid.steps[k])
+                if grid is not None:
+                    found = grid.of_one(k)(found[:, np.newaxis])[:, 0]
+                self._sorted = found = in_order(found, step)
+            return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +110,12 @@ class Outputs:
     Parameters
     ----------
     parts : sequence of (left, right)
-        As scores for finite outputs meet them.
+        As scores for finite outputs meet them, but for the grid.
     drawn : sequence of (left, right)
         As they are: the same parts if all numbers are finite.
     scored : Scored
     in_order : InOrder
-        Columns of the parts, sorted.
+        Columns of the parts on their grid, sorted.
     """
 
     parts: Sequence[Pair]
@@ -157,11 +165,20 @@ class Outputs:
         if isinstance(score, BitScore):
             return [bits_in_order(score, [part[side] for part in parts]) for side in (0, 1)]
         if parts[0][0].shape[1] > 1:
-            return [np.concatenate([score(part[side]) for part in parts]) for side in (0, 1)]
+            sides = zip(*parts, strict=True)
+            return [np.concatenate([one for part in side for one in self._of_rows(score, part)]) for side in sides]
         if isinstance(score, AdditiveScore):
             return [score.in_order(column) for column in self._columns(parts, 0)]
         # scores of sorted numbers are quicker to find
         return [np.array(score(column[:, np.newaxis])) for column in self._columns(parts, 0)]
+
+    def _of_rows(self, score: Score, outputs: FloatArray) -> Iterator[FloatArray]:
+        """Yield the scores of outputs, which are rounded some at a time."""
+        grid = self.in_order.grid
+        rows = max(1, len(outputs) if grid is None else ROUNDED_VALUES // outputs.shape[1])
+        for start in range(0, len(outputs), rows):
+            some = outputs[start : start + rows]
+            yield score(some if grid is None else grid(some))
 
     def binary(self, score: Score) -> list[FloatArray]:
         """Return of a score of 0 or 1 on both inputs how many are 1, and how many 0."""

@@ -51,10 +51,11 @@ promises more.
 MOST_ROWS, MOST_VALUES = 2**19, 2**21
 """Most outputs and numbers per input from which a stage learns and chooses."""
 
-MOST_LEARNING, MOST_CHOOSING = 2**20, 2**20
-"""Most numbers per input in a selection phase: they bound the memory.
+MOST_SELECTING = 2**20
+"""Most numbers per input in a selection phase: it bounds the memory.
 
-For 20 coordinates twice as many to learn from gain nothing: they certify nothing either.
+For 20 coordinates and 2,000,000 draws (16 seeds) these certified .579 of Laplace and .957 of Gaussian noise, twice as
+many to learn from .572 and .949: no loss was seen, and other leaks were not tried.
 """
 
 ONE_SCORE_ROWS = 2**16
@@ -74,9 +75,9 @@ FEW_SCORED = 3
 """Most scores of a kind, besides binary ones, that such draws are judged by: each takes memory."""
 
 
-def most_rows(draws: int, width: int, enough: int, values: int) -> int:
+def most_rows(draws: int, width: int, enough: int) -> int:
     """Return the most outputs per input, of this many numbers, in a selection phase of these draws."""
-    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, values // width))
+    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, MOST_SELECTING // width))
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,9 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_LEARNING)
+        taught = most_rows(draws, held, ENOUGH_TO_LEARN)
         learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
-        most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
+        most = most_rows(draws, held, ENOUGH_TO_CHOOSE) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
         many = learning and draws >= MANY_DRAWS
         scored = min(int(draws * SCORED_SHARE) // 2, MOST_SCORED // held, MOST_SCORED_ROWS) if many else 0
@@ -273,8 +274,9 @@ class Proposed:
     fitted, given : list of Score
         Scores fitted to the learning draws, and others, which are judged on all selection draws.
     learning : tuple of ndarray, or None
-        Quantised if `quantiser` is given; None if no draws were set apart for learning.
+        None if no draws were set apart for learning.
     quantiser : Quantiser or None
+        Of all outputs that are judged.
     source : Draws
         Its workers judge the scores, until its deadline.
     competitors : (int, int)
@@ -305,10 +307,9 @@ class Proposed:
         """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
             return cls([], [], None, quantiser, source)
-        taught = rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*taught, columns)
+        drawn = Taught.of(*rounded(taught, quantiser), columns)
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
@@ -329,7 +330,6 @@ class Proposed:
         """Return the candidates of the fitted scores, and those of the given ones, on these draws."""
         if not (self.fitted or self.given):
             return []
-        choosing = rounded(choosing, self.quantiser)
         # dozens of fitted intervals are no reason to doubt the few scores that were given
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
         each, grid = self.source.each, self.quantiser
