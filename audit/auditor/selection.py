@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -54,8 +55,8 @@ MOST_ROWS, MOST_VALUES = 2**19, 2**21
 MOST_SELECTING = 2**20
 """Most numbers per input in a selection phase: it bounds the memory.
 
-For 20 coordinates and 2,000,000 draws (16 seeds) these certified .579 of Laplace and .957 of Gaussian noise, twice as
-many to learn from .572 and .949: no loss was seen, and other leaks were not tried.
+For 20 coordinates and 2,000,000 draws (16 seeds) these certified .579 of Laplace and .957 of Gaussian noise, twice
+as many to learn from .572 and .949: no loss was seen, and other leaks were not tried.
 """
 
 ONE_SCORE_ROWS = 2**16
@@ -245,7 +246,7 @@ def select_from(
     if (further.held or scored) and not ideal[0].clear:
         if further.held:
             # an iterator, which lets the parts go
-            choosing = joined(iter((choosing, source.phase(CHOOSE_ON, further.held))))
+            choosing = joined(chain((choosing,), source.chunks(CHOOSE_ON, further.held)))
         rows = len(choosing[0]) + scored
         judged = zip(proposed, found, (ideal, implementation), strict=True)
         most = FEW_SCORED if scored else None
