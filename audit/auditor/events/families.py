@@ -149,18 +149,19 @@ def _intervals(left: FloatArray, _: FloatArray, columns: Columns) -> Iterator[Sc
     most = max(1, INTERVALS // left.shape[1])
     for k in range(left.shape[1]):
         sides = columns.sides(k)
-        for likely, others in zip(sides, mutual_ranks(*sides), strict=True):
-            yield from (IntervalScore(k, low, high) for low, high in _windows(likely, others)[:most])
+        among_own = runs(sides[0]), runs(sides[1])
+        for some in zip(sides, among_own, mutual_ranks(*sides, *among_own), strict=True):
+            yield from (IntervalScore(k, low, high) for low, high in _windows(*some)[:most])
 
 
-def _windows(likely: FloatArray, others: Ranks) -> list[tuple[float, float]]:
+def _windows(likely: FloatArray, among_own: Ranks, among_others: Ranks) -> list[tuple[float, float]]:
     """Return intervals between draws of a sorted sample that hold many of them and few others, by their ranks.
 
     Windows of 8, 16, 32, ... draws; the best of each size by a pessimistic log ratio, best first.
     """
     found = []
-    # the ranks of all draws in both samples, those of equal values alike
-    (first, last), (below, until) = runs(likely), others
+    # those of equal values are alike
+    (first, last), (below, until) = among_own, among_others
     size = 8
     while size <= len(likely) // 2:
         step = size // 8

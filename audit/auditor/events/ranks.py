@@ -115,18 +115,25 @@ Ranks: TypeAlias = tuple[IntArray, IntArray]
 """For each of some values, how many of a sample are below it, and how many at or below it."""
 
 
-def mutual_ranks(one: FloatArray, other: FloatArray) -> tuple[Ranks, Ranks]:
-    """Return the ranks of one sorted sample among another, and those of the other among the first."""
-    of_one = np.argsort(np.concatenate([one, other]), kind="stable") < len(one)
+def mutual_ranks(one: FloatArray, other: FloatArray, of_one: Ranks, of_other: Ranks) -> tuple[Ranks, Ranks]:
+    """Return the ranks of one sorted sample among another, and those of the other among the first.
+
+    Parameters
+    ----------
+    one, other : ndarray
+    of_one, of_other : Ranks
+        Of each among its own values (:func:`runs`).
+    """
+    first = np.argsort(np.concatenate([one, other]), kind="stable") < len(one)
     # equal ones of the first come before those of the second
-    below = np.flatnonzero(of_one) - np.arange(len(one))
-    until = np.flatnonzero(~of_one) - np.arange(len(other))
-    last, first = below.copy(), until.copy()
+    below = np.flatnonzero(first) - np.arange(len(one))
+    until = np.flatnonzero(~first) - np.arange(len(other))
+    at_most, less = below.copy(), until.copy()
     tied = np.flatnonzero(np.append(other, np.nan)[below] == one)
-    last[tied] = np.searchsorted(other, one[tied], side="right")
+    at_most[tied] = of_other[1][below[tied]]
     tied = np.flatnonzero(np.append(np.nan, one)[until] == other)
-    first[tied] = np.searchsorted(one, other[tied], side="left")
-    return (below, last), (first, until)
+    less[tied] = of_one[0][until[tied] - 1]
+    return (below, at_most), (less, until)
 
 
 def runs(ordered: FloatArray) -> Ranks:
