@@ -27,7 +27,7 @@ class Columns:
         self._kept: dict[int, tuple[FloatArray, FloatArray]] = {}
         self._locks = [Lock() for _ in range(left.shape[1])]
         self._grid: Quantiser | None = None
-        self._merged: tuple[int, FloatArray] | None = None
+        self._only: FloatArray | None = None
 
     def rounded(self, quantiser: Quantiser) -> Columns:
         """Return the columns of the rounded samples: rounding keeps the order."""
@@ -55,11 +55,11 @@ class Columns:
 
     def both(self, k: int) -> FloatArray:
         """Return a coordinate of both samples together, sorted."""
-        found = self._merged
-        if found is None or found[0] != k:
-            # one is kept: families often ask for the same one in turn
-            self._merged = found = k, merged(self.sides(k))
-        return found[1]
+        found = merged(self.sides(k)) if self._only is None else self._only
+        if self._samples[0].shape[1] == 1:
+            # families ask for it in turn
+            self._only = found
+        return found
 
     def together(self) -> tuple[FloatArray, FloatArray]:
         """Return all numbers of each sample, sorted."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
@@ -111,7 +112,10 @@ def between(levels: FloatArray, ordered: FloatArray) -> IntArray:
     return np.diff(np.searchsorted(ordered, levels, side="left"), prepend=0, append=len(ordered))
 
 
-Ranks: TypeAlias = tuple[IntArray, IntArray]
+RANK = np.int32
+"""Of ranks: there are several for each value."""
+
+Ranks: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 """For each of some values, how many of a sample are below it, and how many at or below it."""
 
 
@@ -126,8 +130,8 @@ def mutual_ranks(one: FloatArray, other: FloatArray, of_one: Ranks, of_other: Ra
     """
     first = np.argsort(np.concatenate([one, other]), kind="stable") < len(one)
     # equal ones of the first come before those of the second
-    below = np.flatnonzero(first) - np.arange(len(one))
-    until = np.flatnonzero(~first) - np.arange(len(other))
+    below = (np.flatnonzero(first) - np.arange(len(one))).astype(RANK)
+    until = (np.flatnonzero(~first) - np.arange(len(other))).astype(RANK)
     at_most, less = below.copy(), until.copy()
     tied = np.flatnonzero(np.append(other, np.nan)[below] == one)
     at_most[tied] = of_other[1][below[tied]]
@@ -138,7 +142,7 @@ def mutual_ranks(one: FloatArray, other: FloatArray, of_one: Ranks, of_other: Ra
 
 def runs(ordered: FloatArray) -> Ranks:
     """Return the ranks of sorted values among themselves."""
-    places = np.arange(len(ordered))
+    places = np.arange(len(ordered), dtype=RANK)
     new = ordered[1:] != ordered[:-1]
     first, last = places.copy(), places + 1
     first[1:] *= new
