@@ -122,18 +122,13 @@ class _Looks:
     ending: Ending
     rows: int = 0
     waiting: list[ChunkCounts] = field(default_factory=list)
-    seconds: float = 0.0
-    """That a look takes: the mean of ever rarer trials."""
-    trials: int = 0
 
     def stopped_after(self, counts: ChunkCounts) -> str | None:
         """Take the counts of a chunk, look if it is time, and return why certifying ends, or None."""
         self.waiting.append(counts)
         self.rows += counts.rows
         whole = self.rows == self.stage.certify
-        stopped = (
-            None if whole else self.ending.over(self.stage.before + self.rows, self.seconds * self.tally.looks_due)
-        )
+        stopped = None if whole else self.ending.over(self.stage.before + self.rows, self.tally.seconds_to_result)
         if not (whole or self._due or stopped is not None):
             return None
         self.add()
@@ -154,8 +149,3 @@ class _Looks:
         blocks, self.waiting = self.waiting, []
         if blocks:
             self.tally.add(blocks)
-            if self.ending.deadline.at is not None and len(self.tally.waves).bit_count() == 1:
-                start = self.ending.deadline.now()
-                self.tally.look_in_trial()
-                self.trials += 1
-                self.seconds += (self.ending.deadline.now() - start - self.seconds) / self.trials

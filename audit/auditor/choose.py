@@ -225,7 +225,7 @@ def candidates_of(
     ----------
     scores : iterable of Score
     outputs : Outputs
-        Choosing draws, already quantised where `quantiser` is given.
+        Choosing draws, on the grid of `quantiser` where it is given.
     prospect : Prospect
     quantiser : Quantiser or None
         Of the returned events.
@@ -301,14 +301,17 @@ class _Events:
 def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospect: Prospect) -> list[Candidate]:
     """Return the best common event and the best rarer one, for each side as the likely one."""
     found: list[Candidate] = []
-    for likely, pair in (("left", counts), ("right", counts[::-1])):
-        lucks = np.array([[prospect.luck], [0.0], [HOPE]])
-        promises, face_values, hopes = promised(pair[0], pair[1], rows, prospect, luck=lucks)
-        contrasts = _contrasts(pair[0] / rows, pair[1] / rows)
+    # both sides at once: there are few thresholds, and many scores
+    pairs = np.array([counts, counts[::-1]])
+    likely, unlikely = pairs[:, 0], pairs[:, 1]
+    lucks = np.array([prospect.luck, 0.0, HOPE])[:, np.newaxis, np.newaxis]
+    told = promised(likely, unlikely, rows, prospect, luck=lucks).swapaxes(0, 1)
+    # the share itself, and one that its count allows: the rarest events look rarer by luck
+    rates = np.stack([unlikely + 0.5, unlikely + 1 + prospect.luck * np.sqrt(unlikely + 1)]) / rows
+    can = [np.logical_and(*prospect.able(rates, share)) for share in (1.0, OF_STURDY)]
+    sides = zip(("left", "right"), pairs, told, _contrasts(likely / rows, unlikely / rows), *can, strict=True)
+    for likely_input, pair, (promises, face_values, hopes), contrasts, able, sturdy in sides:
         common = pair[0] >= COMMON * rows
-        # the share itself, and one that its count allows: the rarest events look rarer by luck
-        rates = np.stack([pair[1] + 0.5, pair[1] + 1 + prospect.luck * np.sqrt(pair[1] + 1)]) / rows
-        able, sturdy = (np.logical_and(*prospect.able(rates, share)) for share in (1.0, OF_STURDY))
         # lexicographic: a positive promise first, then the contrast
         rival = float(hopes[~common].max(initial=-np.inf))
         order = np.lexsort((contrasts, np.maximum(promises, 0.0)))
@@ -320,7 +323,7 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
             Candidate(
                 float(promises[best]),
                 float(contrasts[best]),
-                events.event(best, likely),
+                events.event(best, likely_input),
                 Counts(int(pair[0][best]), rows, int(pair[1][best]), rows),
                 float(face_values[best]),
                 rival,

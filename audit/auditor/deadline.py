@@ -45,6 +45,10 @@ class Deadline:
         """Return whether this many seconds are left."""
         return self.at is None or self.now() + seconds < self.at
 
+    def before(self, seconds: float) -> Deadline:
+        """Return the deadline this many seconds earlier: so long takes what comes after it."""
+        return Deadline(None if self.at is None else self.at - seconds)
+
     @property
     def passed(self) -> bool:
         """Whether the time is over."""

@@ -6,7 +6,6 @@ and chosen.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -24,7 +23,7 @@ from audit.auditor.selection import Further, Phases, Selection, ToCertify, selec
 from audit.auditor.stages import Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally
-from audit.auditor.verdict import Verdict, detectable, seen_by_event, verdict_on
+from audit.auditor.verdict import Verdict, detectable, falls_short, seen_by_event, shown, verdict_on
 from audit.bounds import (
     METHODS_AT_ZERO,
     MOST_DRAWS,
@@ -374,16 +373,17 @@ class _Run:
                 # extrapolates the cost of choosing per draw from the last two choices
                 slope = max(0.0, (seconds - seconds_before) / max(1, rows - rows_before))
                 expected = seconds + slope * (kept.rows - rows)
-                if self.parts and self._ends_before(stage, expected):
+                # what was certified has a result, which takes its time
+                room = self.parts[-1].tally.seconds_to_result if self.parts else 0.0
+                source = replace(self.source, deadline=deadline.before(room))
+                if self.parts and self._ends_before(stage, source.deadline, expected):
                     return
                 rows_before, seconds_before = rows, seconds
                 start, rows = deadline.now(), kept.rows
                 prospect = self._prospect(stage.certify, stage.share)
                 divided = kept.divided(learning=learning)
                 families, with_curve = self.terms.families, self.terms.with_curve
-                selection = select_from(
-                    *divided, self.source, families, prospect, Further(), with_curve=with_curve
-                )
+                selection = select_from(*divided, source, families, prospect, Further(), with_curve=with_curve)
                 seconds = deadline.now() - start
                 self._check_calls(selection, 2 * stage.until)
                 self._certify(selection, kept.rows, stage, kept)
@@ -397,11 +397,11 @@ class _Run:
                 raise
             self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
 
-    def _ends_before(self, stage: Stage, expected: float) -> bool:
+    def _ends_before(self, stage: Stage, deadline: Deadline, expected: float) -> bool:
         """Return why the run ends before a stage that takes this long to choose its event, if it does."""
         if self.ending.rows is not None and stage.before >= self.ending.rows:
             self.stopped = REPEATED
-        elif not self.ending.deadline.leaves(expected):
+        elif not deadline.leaves(expected):
             self.stopped = TIME_IS_OVER
         return self.stopped is not None
 
@@ -425,6 +425,7 @@ class _Run:
             with_curve=terms.with_curve,
             outputs_per_call=terms.outputs_per_call,
             start=self._level(stage, selection.ideal[0]) if looks else None,
+            timed=looks and self.ending.deadline.at is not None,
         )
         try:
             self.stopped = certify(self.source, stage, tally, self.progress, self.ending, kept)
@@ -458,14 +459,25 @@ class _Run:
         Where two events share the significance, both bounds hold except with the sum of their shares, so the
         counts may say which one is reported.
         """
-        selection = part.selection
-        objects = (selection.ideal, selection.implementation)
-        return [
-            max((self._by(one, part, anytime=anytime) for one in some), key=self._shows)
-            if len(some) > 1
-            else self._by(some[0], part, anytime=anytime)
-            for some in objects
-        ]
+        selection, found = part.selection, []
+        for chosen, *beside in (selection.ideal, selection.implementation):
+            best = self._by(chosen, part, anytime=anytime)
+            for other in beside:
+                # a bound takes long where the counts are large
+                if anytime or not self._falls_short(other, best, part):
+                    both = best, self._by(other, part, anytime=anytime)
+                    best = max(both, key=lambda one: shown(*self._judged(one)))
+            found.append(best)
+        return found
+
+    def _falls_short(self, other: ToCertify, best: CertifiedEvent, part: _Part) -> bool:
+        """Return whether a coarse look tells that an event shows less than one which decides the claim."""
+        terms = self.terms
+        if self._method(other) != "joint" or best.counts.calls is not None:
+            return False
+        counts = part.tally.counts_of(other.event)
+        below = falls_short(counts, terms.delta, other.share * terms.significance, best.epsilon_lower_bound)
+        return below and verdict_on(*self._judged(best)) != "undecided"
 
     def _by(self, chosen: ToCertify, part: _Part, *, anytime: bool) -> CertifiedEvent:
         """Return what the counts of a stage certify by one event."""
@@ -473,14 +485,15 @@ class _Run:
         if terms.outputs_per_call > 1:
             found = part.tally.certified_by_calls(chosen.event, level)
         else:
-            method = chosen.method if terms.method == "auto" else terms.method
-            found = part.tally.certified(chosen.event, level, None if anytime else method)
+            found = part.tally.certified(chosen.event, level, None if anytime else self._method(chosen))
         return replace(found, share=part.stage.share * chosen.share)
 
-    def _shows(self, found: CertifiedEvent) -> tuple[int, float, float]:
-        """Return how much an event shows: the verdict, its bound, and how small a loss it could have shown."""
-        terms, bound, claim = self.terms, found.epsilon_lower_bound, self.terms.claimed_epsilon
-        test = found.counts, terms.delta, found.share * terms.significance, found.method
-        verdict, smallest = verdict_on(bound, claim, *test), seen_by_event(claim, *test)
-        order = ("undecided", "not refuted", "refuted").index(verdict)
-        return order, bound, -math.inf if smallest is None else -smallest
+    def _method(self, chosen: ToCertify) -> Method:
+        """Return the method that was fixed beforehand."""
+        return chosen.method if self.terms.method == "auto" else self.terms.method
+
+    def _judged(self, found: CertifiedEvent) -> tuple[float, float, Counts, float, float, Certifier]:
+        """Return the arguments of a verdict."""
+        terms, significance = self.terms, found.share * self.terms.significance
+        bound = found.epsilon_lower_bound
+        return bound, terms.claimed_epsilon, found.counts, terms.delta, significance, found.method

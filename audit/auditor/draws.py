@@ -149,7 +149,11 @@ class Draws:
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return a whole phase, for learning and choosing."""
-        return joined(self.deadline.during(self.map(phase, rows, _itself)))
+        return joined(self.chunks(phase, rows))
+
+    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the chunks of a phase, while there is time."""
+        return self.deadline.during(self.map(phase, rows, _itself))
 
     def map(
         self, phase: int, rows: int, work: Callable[[FloatArray, FloatArray], Made], before: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import new_combinations, notes_on, repeating_coordinates, rounded, unseen
-from audit.auditor.scored import InOrder, Outputs, Pair, Scored, scored_by
+from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Pair, Scored, scored_by
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -51,10 +52,11 @@ promises more.
 MOST_ROWS, MOST_VALUES = 2**19, 2**21
 """Most outputs and numbers per input from which a stage learns and chooses."""
 
-MOST_LEARNING, MOST_CHOOSING = 2**20, 2**20
-"""Most numbers per input in a selection phase: they bound the memory.
+MOST_SELECTING = 2**20
+"""Most numbers per input in a selection phase: it bounds the memory.
 
-For 20 coordinates twice as many to learn from gain nothing: they certify nothing either.
+For 20 coordinates and 2,000,000 draws (16 seeds) these certified .579 of Laplace and .957 of Gaussian noise, twice
+as many to learn from .572 and .949: no loss was seen, and other leaks were not tried.
 """
 
 ONE_SCORE_ROWS = 2**16
@@ -74,9 +76,9 @@ FEW_SCORED = 3
 """Most scores of a kind, besides binary ones, that such draws are judged by: each takes memory."""
 
 
-def most_rows(draws: int, width: int, enough: int, values: int) -> int:
+def most_rows(draws: int, width: int, enough: int) -> int:
     """Return the most outputs per input, of this many numbers, in a selection phase of these draws."""
-    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, values // width))
+    return min(max(enough, int(draws * MORE_SHARE) // 2), MOST_ROWS, max(1_000, MOST_SELECTING // width))
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,9 @@ class Phases:
         """
         screen = int(draws * SCREEN_SHARE) // 2 if learning and width > WIDEST else 0
         held = KEPT if screen else width
-        taught = most_rows(draws, held, ENOUGH_TO_LEARN, MOST_LEARNING)
+        taught = most_rows(draws, held, ENOUGH_TO_LEARN)
         learn = min(int(draws * LEARN_SHARE) // 2, taught) if learning else 0
-        most = most_rows(draws, held, ENOUGH_TO_CHOOSE, MOST_CHOOSING) if learning else ONE_SCORE_ROWS
+        most = most_rows(draws, held, ENOUGH_TO_CHOOSE) if learning else ONE_SCORE_ROWS
         choose = min(int(draws * CHOOSE_SHARE) // 2, most)
         many = learning and draws >= MANY_DRAWS
         scored = min(int(draws * SCORED_SHARE) // 2, MOST_SCORED // held, MOST_SCORED_ROWS) if many else 0
@@ -226,16 +228,17 @@ def select_from(
     quantiser = Quantiser.of(*choosing)
     taught = choosing if learning is None else learning
     columns = Columns(*taught)
+    on_grid = columns.rounded(quantiser)
     proposed = [
-        Proposed.of(families, source, taught, columns, apart=learning is not None, quantiser=grid)
-        for families, grid in (
-            ([family for family in families if family in IDEAL], quantiser),
-            ([family for family in families if family in EXACT], None),
+        Proposed.of(families, source, taught, some, apart=learning is not None, quantiser=grid)
+        for families, some, grid in (
+            ([family for family in families if family in IDEAL], on_grid, quantiser),
+            ([family for family in families if family in EXACT], columns, None),
         )
     ]
-    repeating = () if learning is None else repeating_coordinates(columns.rounded(quantiser), learning[0].shape[1])
+    repeating = () if learning is None else repeating_coordinates(on_grid, learning[0].shape[1])
     # sorted columns take memory
-    del taught, columns
+    del taught, columns, on_grid
     ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
@@ -243,7 +246,7 @@ def select_from(
     if (further.held or scored) and not ideal[0].clear:
         if further.held:
             # an iterator, which lets the parts go
-            choosing = joined(iter((choosing, source.phase(CHOOSE_ON, further.held))))
+            choosing = joined(chain((choosing,), source.chunks(CHOOSE_ON, further.held)))
         rows = len(choosing[0]) + scored
         judged = zip(proposed, found, (ideal, implementation), strict=True)
         most = FEW_SCORED if scored else None
@@ -272,13 +275,14 @@ class Proposed:
     fitted, given : list of Score
         Scores fitted to the learning draws, and others, which are judged on all selection draws.
     learning : tuple of ndarray, or None
-        Quantised if `quantiser` is given; None if no draws were set apart for learning.
+        None if no draws were set apart for learning.
     quantiser : Quantiser or None
+        Of all outputs that are judged.
     source : Draws
         Its workers judge the scores, until its deadline.
     competitors : (int, int)
         Fitted and given scores that there were at first.
-    scored : Scored or None
+    scored : Scored
         Their values on outputs that were not held.
     """
 
@@ -288,7 +292,7 @@ class Proposed:
     quantiser: Quantiser | None
     source: Draws
     competitors: tuple[int, int] = (0, 0)
-    scored: Scored | None = None
+    scored: Scored = NONE_SCORED
 
     @classmethod
     def of(
@@ -304,10 +308,9 @@ class Proposed:
         """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
         if not families:
             return cls([], [], None, quantiser, source)
-        taught = rounded(taught, quantiser)
         # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
         subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*taught, columns if quantiser is None else columns.rounded(quantiser))
+        drawn = Taught.of(*rounded(taught, quantiser), columns)
 
         def learnt(place: int) -> list[Score]:
             """Return what a family proposes: trees take as long as all others together."""
@@ -318,18 +321,21 @@ class Proposed:
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
         competitors = len(fitted), len(given)
+        if apart and drawn.width == 1 and not drawn.not_finite:
+            # its order plays no part, and it is sorted
+            left, right = drawn.columns.sides(0)
+            taught = left[:, np.newaxis], right[:, np.newaxis]
         return cls(fitted, given, taught if apart else None, quantiser, source, competitors)
 
     def found(self, choosing: Pair, prospect: Prospect) -> list[list[Candidate]]:
         """Return the candidates of the fitted scores, and those of the given ones, on these draws."""
         if not (self.fitted or self.given):
             return []
-        choosing = rounded(choosing, self.quantiser)
         # dozens of fitted intervals are no reason to doubt the few scores that were given
         few = [replace(prospect, competitors=max(1, number)) for number in self.competitors]
         each, grid = self.source.each, self.quantiser
         groups = zip((self.fitted, self.given), few, (None, self.learning), strict=True)
-        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder())
+        told = partial(Outputs.of, *choosing, scored=self.scored, in_order=InOrder(grid))
         return [
             candidates_of(scores, told(held=held), one, grid, each=each) if scores else []
             for scores, one, held in groups

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audit.auditor.curve import between
+from audit.auditor.deadline import Deadline
 from audit.auditor.events import Event
 from audit.auditor.events.event import occurrences
 from audit.auditor.events.reduction import Reduction
@@ -67,6 +68,8 @@ class EventTally:
         With more than one, rows are calls.
     start : AnytimeBound, optional
         Before any draw, where looks are planned: then the ideal event is looked at with each wave, not at the end.
+    timed : bool
+        Whether the clock may end the draws, so that the result needs time.
 
     Attributes
     ----------
@@ -82,10 +85,12 @@ class EventTally:
         with_curve: bool,
         outputs_per_call: int = 1,
         start: AnytimeBound | None = None,
+        timed: bool = False,
     ) -> None:
         self.selection = selection
-        self.looked = self._trial = start
-        self._tried = 0
+        self.looked = start
+        # the mean of ever rarer trials
+        self._trial, self._trials, self._seconds = start if timed else None, 0, 0.0
         self.events = selection.events
         self.calls = np.zeros((len(self.events), 2, outputs_per_call + 1), dtype=np.int64)
         self.levels = selection.levels if with_curve else None
@@ -101,20 +106,24 @@ class EventTally:
         """Draws per input so far."""
         return self.waves[-1].until if self.waves else 0
 
-    def look_in_trial(self) -> None:
-        """Look at the last event's counts since the last trial: that shows how long a look takes, nothing else."""
-        if self._trial is not None:
-            self._trial = self._trial.after(self.counts(len(self.events) - 1, self.waves[self._tried :]))
-            self._tried = len(self.waves)
-
     @property
-    def looks_due(self) -> int:
-        """Looks that the result takes after one more wave: all events but the first are looked at in the end."""
-        if self.looked is None:
-            return 0
+    def seconds_to_result(self) -> float:
+        """Seconds that a result takes after one more wave, as long as looks took; 0 where no clock ends draws.
+
+        All events but the first are looked at in the end, wave by wave, and verdicts tell which one is reported.
+        """
         certified = (*self.selection.ideal, *self.selection.implementation)
         number = len({(id(one.event), one.share) for one in certified})
-        return (number - 1) * (len(self.waves) + 1) + number * LOOKS_OF_VERDICT
+        return self._seconds * ((number - 1) * (len(self.waves) + 1) + number * LOOKS_OF_VERDICT)
+
+    def _time_a_look(self) -> None:
+        """Look at the last event's counts since the trial before: that shows how long a look takes, no more."""
+        if self._trial is None or len(self.waves).bit_count() > 1:
+            return
+        start, tried = Deadline.now(), 2 ** (self._trials - 1) if self._trials else 0
+        self._trial = self._trial.after(self.counts(len(self.events) - 1, self.waves[tried:]))
+        self._trials += 1
+        self._seconds += (Deadline.now() - start - self._seconds) / self._trials
 
     def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
         """Return the counts of one chunk, without adding them."""
@@ -155,6 +164,7 @@ class EventTally:
                 self.calls += block.calls
         if self.looked is not None:
             self.looked = self.looked.after(self.counts(0, self.waves[-1:]))
+        self._time_a_look()
 
     def _looked_at(self, place: int, start: AnytimeBound) -> AnytimeBound:
         """Return the anytime bound of an event after all waves; the first one's may be known already."""
@@ -171,6 +181,10 @@ class EventTally:
         waves = self.waves if waves is None else waves
         left, right = (int(sum(wave.occurrences[place, side] for wave in waves)) for side in (0, 1))
         return Counts.of(left, right, sum(wave.rows for wave in waves), self.events[place].likely_input)
+
+    def counts_of(self, event: Event) -> Counts:
+        """Return the counts of one of the events of all waves."""
+        return self.counts(self._place(event))
 
     def certified(self, event: Event, start: AnytimeBound, method: Method | None) -> CertifiedEvent:
         """Return the certified event, by a method of a fixed size or, for None, by the anytime bound."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -9,12 +10,16 @@ import numpy as np
 
 from audit.bounds import Counts, detectable_by_event, detectable_epsilon, refutes
 from audit.bounds.counts import LARGEST_EPSILON
+from audit.bounds.joint import joint_rejects
 from audit.bounds.power import Certifier
 
 Verdict: TypeAlias = Literal["refuted", "not refuted", "undecided"]
 
 STATED_SIZE = 1.5
 """A test that could not detect this multiple of the claim is undecided, not a success."""
+
+FAR_BELOW = 0.1
+"""A coarse look may put a joint bound lower, by much less than this."""
 
 detectable = lru_cache(maxsize=256)(detectable_epsilon)
 """The smallest epsilon that any event could detect, cached for each test."""
@@ -69,3 +74,22 @@ def seen_by_event(
     share = max(counts.unlikely, 0.5) / counts.unlikely_draws
     found = float(detectable_by_event(claimed_epsilon, draws, delta, significance, method, np.array([share]))[0])
     return None if np.isnan(found) else found
+
+
+def shown(
+    bound: float, claimed_epsilon: float, counts: Counts, delta: float, significance: float, method: Certifier
+) -> tuple[int, float, float]:
+    """Return how much an event shows: its verdict (0: undecided), its bound, minus the loss that it could show.
+
+    Arguments as for :func:`verdict_on`.
+    """
+    test = claimed_epsilon, counts, delta, significance, method
+    verdict, smallest = verdict_on(bound, *test), seen_by_event(*test)
+    order = ("undecided", "not refuted", "refuted").index(verdict)
+    return order, bound, -math.inf if smallest is None else -smallest
+
+
+def falls_short(counts: Counts, delta: float, significance: float, bound: float) -> bool:
+    """Return whether a coarse look tells that the joint bound of some counts is below another bound."""
+    level = bound - FAR_BELOW
+    return level > 0 and not joint_rejects(counts, level, delta, significance)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -288,6 +288,7 @@ def _last_rejected(region: Region, strip: Family, lowest: float, highest: float)
         Levels at and below which a count alone rejects, and at which nothing rejects.
     """
 
+    @cache  # the ends of a search are looked at before it and in it
     def edge(level: float, count: int, stop: float) -> float:
         below = level - FINEST * min(level - lowest, 1.0)
         return region.edge_excess(strip(below, level), count, strip(stop, stop))

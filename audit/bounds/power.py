@@ -15,7 +15,7 @@ from audit.bounds.binomial import above, exactly, upper_quantile
 from audit.bounds.choice import Method, check_method, epsilon_lower_bound
 from audit.bounds.clusters import CLUSTERS, ClusterMethod, cluster_bound_of_counts
 from audit.bounds.conditional import conditional_rejects
-from audit.bounds.counts import Counts, check_epsilon, check_levels
+from audit.bounds.counts import LARGEST_EPSILON, Counts, check_epsilon, check_levels
 from audit.bounds.e_value import ANYTIME, log_e_value
 from audit.bounds.joint import joint_excess, joint_rejects
 from reference.common.arrays import FloatArray
@@ -144,9 +144,8 @@ def detectable_by_event(
         check_method(method, delta)
     check_levels(delta, significance)
     n = draws_per_input
-    if claimed_epsilon > largest_certifiable_epsilon(n, delta, significance, method):
+    if claimed_epsilon > LARGEST_EPSILON or not _refutable(claimed_epsilon, n, delta, significance, method):
         return np.full(len(unlikely), np.nan)
-    check_epsilon(claimed_epsilon)
     levels = (np.arange(QUANTILES) + 0.5) / QUANTILES
     counts = upper_quantile(1 - levels, n, unlikely[:, None])
     needed = _refuting_counts(counts, claimed_epsilon, n, delta, significance, method)
@@ -168,6 +167,14 @@ def detectable_by_event(
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     epsilon = np.log(np.maximum(high - delta, 0.0) / unlikely, out=np.full_like(high, np.nan), where=high > delta)
     return np.where(power(high) >= POWER, epsilon, np.nan)
+
+
+def _refutable(claim: float, draws: int, delta: float, significance: float, method: Certifier) -> bool:
+    """Return whether the best possible counts refute a claim; quicker than the largest one that they refute."""
+    check_epsilon(claim)
+    if method in ("clopper_pearson", "conditional"):
+        return claim <= largest_certifiable_epsilon(draws, delta, significance, method)
+    return _rejects(Counts(draws, draws, 0, draws), claim, delta, significance, method)
 
 
 def power_of_event(

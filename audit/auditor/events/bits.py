@@ -7,7 +7,7 @@ of the larger term, so that it is a multiple of a power of two that noise alone 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,6 +31,12 @@ MOST_EXACT = 1022
 """Powers of two up to this exponent have an inverse that is a normal double."""
 
 KINDS = ("divisor", "trailing_zeros", "low_bits", "negative_zero")
+
+BLOCK = 2**15
+"""Outputs whose bits are looked at together: what is made of them stays in the processor's cache."""
+
+LOWEST, HIGHEST = -1074, ZERO_EXPONENT
+"""All scores lie between."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,56 @@ class BitScore(StoredByItsFields):
             return whole if at_least else ~whole
 
         return divides
+
+
+def bits_in_order(score: BitScore, parts: Sequence[FloatArray]) -> FloatArray:
+    """Return the scores of all outputs of some arrays, sorted: they are counted."""
+    counts = np.zeros(HIGHEST - LOWEST + 1, dtype=np.int64)
+    for part in parts:
+        for some in _blocks(len(part)):
+            counts += np.bincount((score(part[some]) - LOWEST).astype(np.intp), minlength=len(counts))
+    found = np.flatnonzero(counts)
+    return np.repeat(found + float(LOWEST), counts[found])
+
+
+def quick_test(score: BitScore, threshold: float, *, at_least: bool) -> Callable[[FloatArray], BoolArray] | None:
+    """Return the event that a score is at least a threshold, or at most, found without the score; else None."""
+    test = score.divisible_by(threshold, at_least=at_least) or _ends_in_zeros(score, threshold, at_least=at_least)
+    if test is None:
+        return None
+
+    def in_blocks(outputs: FloatArray) -> BoolArray:
+        found = np.empty(len(outputs), dtype=np.bool_)
+        for some in _blocks(len(outputs)):
+            found[some] = test(outputs[some])
+        return found
+
+    return in_blocks
+
+
+def _ends_in_zeros(
+    score: BitScore, threshold: float, *, at_least: bool
+) -> Callable[[FloatArray], BoolArray] | None:
+    """Return the event that the significand ends in so many zeros, or in fewer; else None."""
+    zeros = math.ceil(threshold) if at_least else math.floor(threshold) + 1
+    if score.kind != "trailing_zeros" or not 0 < zeros <= SIGNIFICAND_BITS:
+        return None
+
+    def ends(outputs: FloatArray) -> BoolArray:
+        values = outputs[:, score.coordinate]
+        if score.offset:
+            values = values - score.offset
+        found: BoolArray = np.ascontiguousarray(values).view(np.int64) & ((1 << zeros) - 1) == 0
+        small = np.abs(values) < SMALLEST_NORMAL
+        if small.any():
+            found[small] = score(outputs[small]) >= zeros
+        return found if at_least else ~found
+
+    return ends
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, rows, BLOCK))
 
 
 def _normal(bits: IntArray) -> tuple[IntArray, IntArray]:

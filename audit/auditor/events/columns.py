@@ -27,6 +27,7 @@ class Columns:
         self._kept: dict[int, tuple[FloatArray, FloatArray]] = {}
         self._locks = [Lock() for _ in range(left.shape[1])]
         self._grid: Quantiser | None = None
+        self._only: FloatArray | None = None
 
     def rounded(self, quantiser: Quantiser) -> Columns:
         """Return the columns of the rounded samples: rounding keeps the order."""
@@ -54,7 +55,11 @@ class Columns:
 
     def both(self, k: int) -> FloatArray:
         """Return a coordinate of both samples together, sorted."""
-        return merged(self.sides(k))
+        found = merged(self.sides(k)) if self._only is None else self._only
+        if self._samples[0].shape[1] == 1:
+            # families ask for it in turn
+            self._only = found
+        return found
 
     def together(self) -> tuple[FloatArray, FloatArray]:
         """Return all numbers of each sample, sorted."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.events.bits import BitScore
+from audit.auditor.events.bits import BitScore, quick_test
 from audit.auditor.events.protocol import READERS, Score, score_all
 from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.reduction import Reduction, reduction_from_json
@@ -71,7 +71,7 @@ class Event:
         """
         grid, score = self.quantiser, self.score
         if isinstance(score, BitScore) and grid is None and self.reduction is None:
-            return score.divisible_by(self.threshold, at_least=self.at_least)
+            return quick_test(score, self.threshold, at_least=self.at_least)
         if self.reduction is not None or grid is None or not grid.even or not isinstance(score, CoordinateScore):
             return None
         step = 0.0 if self.at_least else float(grid.steps[score.coordinate])

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
-from audit.auditor.events.columns import KEPT_COLUMNS, Columns
+from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_directions
 from audit.auditor.events.protocol import Score, filled
 from audit.auditor.events.quantiser import unit_of
-from audit.auditor.events.ranks import ranks_among, repeated, runs
+from audit.auditor.events.ranks import Ranks, mutual_ranks, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
     CoordinateScore,
@@ -165,18 +165,19 @@ def _intervals(left: FloatArray, _: FloatArray, columns: Columns) -> Iterator[Sc
     most = max(1, INTERVALS // left.shape[1])
     for k in range(left.shape[1]):
         sides = columns.sides(k)
-        for likely, other in (sides, sides[::-1]):
-            yield from (IntervalScore(k, low, high) for low, high in _windows(likely, other)[:most])
+        among_own = runs(sides[0]), runs(sides[1])
+        for some in zip(sides, among_own, mutual_ranks(*sides, *among_own), strict=True):
+            yield from (IntervalScore(k, low, high) for low, high in _windows(*some)[:most])
 
 
-def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]:
-    """Return intervals between draws of a sorted sample that hold many of them and few of the other sample.
+def _windows(likely: FloatArray, among_own: Ranks, among_others: Ranks) -> list[tuple[float, float]]:
+    """Return intervals between draws of a sorted sample that hold many of them and few others, by their ranks.
 
     Windows of 8, 16, 32, ... draws; the best of each size by a pessimistic log ratio, best first.
     """
     found = []
-    # the ranks of all draws in both samples, those of equal values alike
-    (first, last), (below, until) = runs(likely), ranks_among(other, likely)
+    # those of equal values are alike
+    (first, last), (below, until) = among_own, among_others
     size = 8
     while size <= len(likely) // 2:
         step = size // 8
@@ -189,14 +190,12 @@ def _windows(likely: FloatArray, other: FloatArray) -> list[tuple[float, float]]
     return [(low, high) for _, low, high in sorted(found, reverse=True)]
 
 
-def _additive(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator[Score]:
+def _additive(left: FloatArray, _: FloatArray, columns: Columns) -> Iterator[Score]:
     width = left.shape[1]
     for monotone in (True, False):
         yield AdditiveScore.of_sorted(map(columns.sides, range(width)), monotone=monotone)
-    if 1 < width <= KEPT_COLUMNS:
+    if width > 1:
         yield AdditiveScore.of_sorted([columns.together()], monotone=True)
-    elif width > 1:
-        yield AdditiveScore.learn_shared(left, right)
 
 
 def _few(sample: FloatArray) -> FloatArray:

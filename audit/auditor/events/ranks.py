@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
 A_FEW = 100
 """Values to look at before all others."""
+
+CLOSE = 2
+"""Multiples of a step are counted if no more than this many, for each value, lie between the ends."""
 
 
 def ascending(values: FloatArray) -> bool:
@@ -18,13 +23,28 @@ def ascending(values: FloatArray) -> bool:
     return all(bool((some[1:] >= some[:-1]).all()) for some in (values[:A_FEW], values))
 
 
-def sorted_whole(values: FloatArray) -> FloatArray:
-    """Return sorted whole numbers that lie close together: they are counted."""
-    if not len(values):
+def in_order(values: FloatArray, step: float = 0.0) -> FloatArray:
+    """Return values sorted, which may be the same array; multiples of a step that lie close together are counted.
+
+    Parameters
+    ----------
+    values : ndarray
+        Finite.
+    step : float
+        A power of two that divides all of them; 0 or less tells of none.
+    """
+    if ascending(values):
         return values
     low = float(values.min())
-    counts = np.bincount((values - low).astype(np.intp))
-    return np.repeat(np.arange(len(counts)) + low, counts)
+    if step <= 0 or not (float(values.max()) - low) / step < CLOSE * len(values):
+        return np.sort(values)
+    places = values - low
+    places /= step
+    counts = np.bincount(places.astype(np.intp))
+    multiples = np.arange(len(counts), dtype=np.float64)
+    multiples *= step
+    multiples += low
+    return np.repeat(multiples, counts)
 
 
 def merged(parts: Sequence[FloatArray]) -> FloatArray:
@@ -92,19 +112,39 @@ def between(levels: FloatArray, ordered: FloatArray) -> IntArray:
     return np.diff(np.searchsorted(ordered, levels, side="left"), prepend=0, append=len(ordered))
 
 
-def ranks_among(values: FloatArray, others: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return how many of some sorted values are below each of others, sorted too, and how many at or below it."""
-    order = np.argsort(np.concatenate([others, values]), kind="stable")
-    # equal ones of `others` come first
-    below = np.flatnonzero(order < len(others)) - np.arange(len(others))
-    tied = np.flatnonzero(np.append(values, np.nan)[below] == others)
-    until = below.copy()
-    until[tied] = np.searchsorted(values, others[tied], side="right")
-    return below, until
+RANK = np.int32
+"""Of ranks: there are several for each value."""
+
+Ranks: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+"""For each of some values, how many of a sample are below it, and how many at or below it."""
 
 
-def runs(ordered: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return for each of some sorted values how many are below it, and how many at or below it."""
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    ends = np.append(starts[1:], len(ordered))
-    return np.repeat(starts, ends - starts), np.repeat(ends, ends - starts)
+def mutual_ranks(one: FloatArray, other: FloatArray, of_one: Ranks, of_other: Ranks) -> tuple[Ranks, Ranks]:
+    """Return the ranks of one sorted sample among another, and those of the other among the first.
+
+    Parameters
+    ----------
+    one, other : ndarray
+    of_one, of_other : Ranks
+        Of each among its own values (:func:`runs`).
+    """
+    first = np.argsort(np.concatenate([one, other]), kind="stable") < len(one)
+    # equal ones of the first come before those of the second
+    below = (np.flatnonzero(first) - np.arange(len(one))).astype(RANK)
+    until = (np.flatnonzero(~first) - np.arange(len(other))).astype(RANK)
+    at_most, less = below.copy(), until.copy()
+    tied = np.flatnonzero(np.append(other, np.nan)[below] == one)
+    at_most[tied] = of_other[1][below[tied]]
+    tied = np.flatnonzero(np.append(np.nan, one)[until] == other)
+    less[tied] = of_one[0][until[tied] - 1]
+    return (below, at_most), (less, until)
+
+
+def runs(ordered: FloatArray) -> Ranks:
+    """Return the ranks of sorted values among themselves."""
+    places = np.arange(len(ordered), dtype=RANK)
+    new = ordered[1:] != ordered[:-1]
+    first, last = places.copy(), places + 1
+    first[1:] *= new
+    last[:-1] = np.where(new, last[:-1], len(ordered))
+    return np.maximum.accumulate(first), np.minimum.accumulate(last[::-1])[::-1]

@@ -171,12 +171,6 @@ class AdditiveScore(StoredByItsFields):
             log_ratios.append(smoothed(*counts) if monotone else _free(*counts))
         return cls(np.array(edges), np.array(log_ratios))
 
-    @classmethod
-    def learn_shared(cls, left: FloatArray, right: FloatArray) -> AdditiveScore:
-        """Return a score with one rising or falling function for all coordinates, learned from all of them."""
-        # in whatever order, without a copy
-        return cls.learn(left.ravel("K")[:, np.newaxis], right.ravel("K")[:, np.newaxis], monotone=True)
-
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the summed log ratios."""
         total, rows = np.zeros(len(outputs)), max(1, ADDED_VALUES // outputs.shape[1])

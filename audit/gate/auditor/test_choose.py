@@ -69,13 +69,13 @@ def test_laplace_noise_is_judged_by_a_common_event() -> None:
 def phases_of(subject: HalfNoiseLaplace | LeakyLaplace, monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], int]:
     """Return the phases that a selection of 400,000 draws makes, with looks at 5,000 rows, and its rows."""
     monkeypatch.setattr("audit.auditor.selection.SMALLEST_FIRST_LOOK", 5_000)
-    made, original = [], Draws.phase
+    made, original = [], Draws.chunks
 
-    def phase(self: Draws, phase: int, rows: int) -> object:
+    def chunks(self: Draws, phase: int, rows: int) -> object:
         made.append(phase)
         return original(self, phase, rows)
 
-    monkeypatch.setattr(Draws, "phase", phase)
+    monkeypatch.setattr(Draws, "chunks", chunks)
     plan = Phases.of(400_000, 1, learning=True)
     source = Draws.of(subject, (3,))
     return made, select(source, plan, FAMILIES, Prospect(plan.certify, 0.0, 0.05)).rows

@@ -7,11 +7,15 @@ import pytest
 
 from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.draws import FEWEST_ROWS
+from audit.auditor.tally import LOOKS_OF_VERDICT, EventTally
+from audit.auditor.verdict import shown
+from audit.bounds.anytime import AnytimeBound
 from audit.evidence.copies import patience_within
 from audit.gate.auditor.auditing import audit
 from audit.subjects.catalogue import HalfNoiseLaplace
 
 LIMIT = 3.0
+ALL = ("coordinates", "intervals", "additive", "bits")
 QUICKLY = {"families": ("coordinates", "likelihood_ratio")}
 
 
@@ -84,6 +88,37 @@ def test_time_over_before_anything_was_certified_is_said(clock, kind, seconds):
     with pytest.raises(OutOfTimeError, match="before any draw could certify"):
         audit(slow(clock, kind, **seconds), 1_000_000, max_seconds=LIMIT, **QUICKLY)
     assert clock.seconds <= 1.1 * LIMIT + 2 * clock.longest
+
+
+def costly_looks(clock: Clock, monkeypatch: pytest.MonkeyPatch, a_look: float) -> None:
+    """Let looks, and verdicts by what an event could have shown, take this long."""
+    after = AnytimeBound.after
+
+    def slow_look(bound, block):
+        clock.spend(a_look)
+        return after(bound, block)
+
+    def slow_verdict(*told):
+        clock.spend(LOOKS_OF_VERDICT * a_look)
+        return shown(*told)
+
+    monkeypatch.setattr(AnytimeBound, "after", slow_look)
+    monkeypatch.setattr("audit.auditor.distinguish.shown", slow_verdict)
+
+
+@pytest.mark.parametrize("a_look", [0.0, 2e-3, 5e-3])
+def test_limit_leaves_room_for_the_result_and_no_more(clock, monkeypatch, a_look):
+    costly_looks(clock, monkeypatch, a_look)
+    found = audit(slow(clock, a_draw=2e-6), 10**8, max_seconds=0.5, families=ALL)
+    assert found.stopped == "the time is over"
+    assert 0.9 * 0.5 <= clock.seconds <= 1.1 * 0.5
+
+
+def test_limit_without_room_for_the_result_is_overrun(clock, monkeypatch):
+    costly_looks(clock, monkeypatch, 5e-3)
+    monkeypatch.setattr(EventTally, "seconds_to_result", 0.0)
+    audit(slow(clock, a_draw=2e-6), 10**8, max_seconds=0.5, families=ALL)
+    assert clock.seconds > 1.2 * 0.5
 
 
 def test_choice_that_would_outlast_the_limit_is_not_begun(clock):

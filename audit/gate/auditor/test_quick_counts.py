@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import audit.auditor.events.bits as bits_module
 import audit.auditor.events.columns as columns_module
 from audit.auditor.events import Event, Quantiser
-from audit.auditor.events.bits import KINDS, ZERO_EXPONENT, BitScore
+from audit.auditor.events.bits import KINDS, ZERO_EXPONENT, BitScore, bits_in_order
 from audit.auditor.events.cells import EdgeTable
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.event import occurrences
-from audit.auditor.events.ranks import ascending, sorted_whole
+from audit.auditor.events.ranks import ascending, in_order
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, LogisticScore
 from audit.auditor.events.trees import TreeScore
 
@@ -37,11 +38,11 @@ def test_half_line_of_rounded_outputs_needs_no_rounding(threshold, at_least):
         assert not np.array_equal(event.occurs(OUTPUTS), other.occurs(OUTPUTS))
 
 
-@pytest.mark.parametrize(
-    "learn", [AdditiveScore.learn_shared, lambda *two: AdditiveScore.learn(*two, monotone=True)]
-)
-def test_additive_score_of_rounded_outputs_needs_no_rounding(learn):
-    score = learn(*map(GRID, SIDES))
+@pytest.mark.parametrize("shared", [True, False])
+def test_additive_score_of_rounded_outputs_needs_no_rounding(shared):
+    columns = Columns(*map(GRID, SIDES))
+    sides = [columns.together()] if shared else map(columns.sides, range(2))
+    score = AdditiveScore.of_sorted(sides, monotone=True)
     for threshold in np.quantile(score(GRID(SIDES[0])), [0.1, 0.5, 0.9]):
         event = Event(score, float(threshold), True, "left", GRID)
         assert event.quick_scores is not None
@@ -102,10 +103,16 @@ def test_columns_are_those_of_the_rounded_samples_in_order(rounded, monkeypatch)
                 assert not np.array_equal(columns.rounded(grid).sides(1 - k)[0], expected[0])
 
 
-def test_whole_numbers_are_counted_into_order():
-    values = RNG.integers(-1074, 2_001, size=3_000).astype(np.float64)
-    assert np.array_equal(sorted_whole(values), np.sort(values))
-    assert sorted_whole(values[:0]).shape == (0,)
+@pytest.mark.parametrize("step", [2.0**-30, 1.0, 2.0**40])
+@pytest.mark.parametrize("largest", [900, 2_000_000])
+def test_multiples_of_a_step_are_in_order_close_or_not(step, largest):
+    values = (RNG.integers(-1074, largest, size=3_000) * step).astype(np.float64)
+    for told in (step, 0.0, -step):
+        assert np.array_equal(in_order(values, told), np.sort(values))
+    # a step that divides nothing would show
+    assert (largest > 3_000) == np.array_equal(in_order(values, 4 * step), np.sort(values))
+    assert in_order(values[:0], step).shape == (0,)
+    assert in_order(np.sort(values), step) is not None
     assert ascending(np.sort(values))
     assert not ascending(np.append(np.sort(values), 0.0))
 
@@ -160,12 +167,25 @@ def test_bits_are_those_of_exact_fractions(kind):
         assert score == own[kind]
 
 
-@pytest.mark.parametrize("threshold", [-1074.0, -53.0, -52.5, -3.0, 0.0, 5.0])
+@pytest.mark.parametrize("threshold", [-1074.0, -53.0, -52.5, -3.0, 0.0, 0.5, 1.0, 5.0, 30.5, 51.0, 52.0, 2000.0])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("at_least", [True, False])
-def test_divisors_are_counted_by_one_product(threshold, at_least):
-    for offset in (0.0, 0.3):
-        event = Event(BitScore(0, "divisor", offset), threshold, at_least, "left")
-        assert np.array_equal(event.occurs(VALUES), event.within(event.scores(VALUES)))
+def test_bits_are_counted_without_their_scores(threshold, kind, at_least, monkeypatch):
+    for block in (7, bits_module.BLOCK):
+        monkeypatch.setattr(bits_module, "BLOCK", block)
+        for offset in (0.0, 0.3):
+            event = Event(BitScore(0, kind, offset), threshold, at_least, "left")
+            assert np.array_equal(event.occurs(VALUES), event.within(event.scores(VALUES)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bits_are_counted_into_order(kind, monkeypatch):
+    score, parts = BitScore(0, kind), [VALUES, VALUES[:20]]
+    for block in (7, bits_module.BLOCK):
+        monkeypatch.setattr(bits_module, "BLOCK", block)
+        expected = np.sort(np.concatenate([score(part) for part in parts]))
+        assert np.array_equal(bits_in_order(score, parts), expected)
+        assert not np.array_equal(bits_in_order(score, [VALUES, VALUES[10:30]]), expected)
 
 
 def test_trees_by_masks_are_the_trees_step_by_step():

@@ -43,8 +43,10 @@ def test_repeated_values_are_those_counted_one_by_one(values, times):
 
 def test_ranks_are_those_of_a_search(values):
     others = np.sort(np.concatenate([values[::3], [values[0] - 1, values[-1] + 1], values[::7] + 0.01]))
-    for found, side in zip(ranks.ranks_among(values, others), ("left", "right"), strict=True):
-        assert (found == np.searchsorted(values, others, side=side)).all()
+    for one, other, both in ((values, others, False), (others, values, True)):
+        found = ranks.mutual_ranks(values, others, ranks.runs(values), ranks.runs(others))[both]
+        for some, side in zip(found, ("left", "right"), strict=True):
+            assert (some == np.searchsorted(other, one, side=side)).all()
     for found, side in zip(ranks.runs(values), ("left", "right"), strict=True):
         assert (found == np.searchsorted(values, values, side=side)).all()
 

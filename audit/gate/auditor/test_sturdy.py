@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit.auditor import selection
+from audit.auditor import distinguish, selection
 from audit.auditor.choose import OF_CHOSEN, OF_STURDY, Candidate, Prospect, candidates_of
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
@@ -19,6 +19,7 @@ from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.scored import Outputs
 from audit.auditor.selection import Selection, ToCertify, sturdy_beside
 from audit.auditor.tally import EventTally
+from audit.auditor.verdict import FAR_BELOW, falls_short
 from audit.bounds import SMALLEST_SIGNIFICANCE, AnytimeBound, Counts, StoppingRule, epsilon_lower_bound
 from audit.bounds.joint import joint_rejects
 from audit.epsilon_estimate import main
@@ -227,3 +228,34 @@ def test_of_two_bounds_the_larger_is_seldom_above_the_truth():
     assert errors(OF_CHOSEN, OF_STURDY) <= most
     # the broken control: each at the whole significance
     assert errors(1.0, 1.0) > most
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+@pytest.mark.parametrize("draws", [1_000, 9_000_000])
+def test_coarse_look_leaves_out_only_events_of_smaller_bounds(draws, delta):
+    """Where it leaves one out, that one's bound is smaller; where it does not, it may be either."""
+    rng, left_out = np.random.default_rng(1), []
+    for _ in range(10):
+        unlikely = int(rng.integers(draws // 500, draws // 4))
+        likely = min(draws, int(unlikely * np.exp(rng.uniform(0.2, 2.0))))
+        counts = Counts(likely, draws, unlikely, draws)
+        bound = epsilon_lower_bound(counts, delta, 0.005)
+        other = max(0.0, bound + rng.normal(0, 0.3))
+        left_out.append(falls_short(counts, delta, 0.005, other))
+        assert not left_out[-1] or bound < other
+        assert falls_short(counts, delta, 0.005, bound + 2 * FAR_BELOW)
+        assert not falls_short(counts, delta, 0.005, bound)
+    assert 0 < sum(left_out) < len(left_out)
+
+
+def test_event_that_shows_more_is_reported_unless_left_out_wrongly(monkeypatch):
+    def reported() -> list[float]:
+        return [of_noise(seed).ideal.share for seed in UNLUCKY]
+
+    shares = reported()
+    assert OF_STURDY in shares
+    monkeypatch.setattr("audit.auditor.distinguish.falls_short", lambda *_: False)
+    assert reported() == shares
+    # the control: one that is never looked at
+    monkeypatch.setattr(distinguish._Run, "_falls_short", lambda *_: True)
+    assert OF_STURDY not in reported()
