@@ -165,8 +165,8 @@ class ParquetTable(_TypedTable):
 
     def _batches(self, file: Any, group: int, names: list[str], rows: int) -> Iterator[Any]:
         self._require_bounded(file, group, names)
-        # columns are decoded by pyarrow's threads: adding up leaves one core idle for part of the time
-        yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=names, use_threads=True)
+        # in this thread: another one adds up
+        yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=names, use_threads=False)
 
     def _require_bounded(self, file: Any, group: int, names: list[str]) -> None:
         """Raise when the texts of a column, of whatever length, decode to more than a block may hold."""
