@@ -66,14 +66,23 @@ def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping
     """
     named = {each: given[each.name] for each in parameters if isinstance(each.type, FileName) and given[each.name]}
     written = {each.name: path for each, path in named.items() if isinstance(each.type, WrittenFile)}
-    read = {each.name: path for each, path in named.items() if each.name not in written}
-    files = ((name, file) for name, path in read.items() for file in _files_of(path))
-    seen = {file.resolve(): name for name, file in files if is_there(file, Path.is_file)}
+    kinds = {each: each.type for each in named}
+    # the name of a data set is no file
+    read = {
+        each.name: named[each]
+        for each, kind in kinds.items()
+        if isinstance(kind, FileName) and each.name not in written and named[each] not in kind.words
+    }
+    # one that is not there yet, too: a command may make it
+    seen = {file.resolve(): name for name, path in read.items() for file in _files_of(path)}
+    folders = {Path(path).resolve(): name for name, path in read.items() if is_there(path, Path.is_dir)}
     for name, path in written.items():
         target = Path(path).resolve()
         if target in seen:
             raise ReadingError(name, path, f"another file than that of {seen[target]}")
         seen[target] = name
+        if target.parent in folders:
+            raise ReadingError(name, path, f"a file outside the folder of {folders[target.parent]}")
         if is_there(target, Path.is_dir):
             raise ReadingError(name, path, "a file that can be written (Is a directory)")
         if not is_there(target.parent, Path.is_dir):
