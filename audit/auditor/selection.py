@@ -29,6 +29,7 @@ from audit.auditor.events.families import Taught
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import new_combinations, notes_on, repeating_coordinates, rounded, unseen
 from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Pair, Scored, scored_by
+from audit.auditor.subject import SubjectError
 from audit.bounds import Method
 from reference.common.arrays import FloatArray
 
@@ -387,7 +388,7 @@ def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[tuple[Candi
     """Return the best ideal event, and the best of it and the exact ones; each with a sturdy one beside it."""
     ideal, exact = (best_of(filter(None, map(best_of, some))) for some in found)
     if ideal is None:
-        raise ValueError("no score to choose an event from in the families named")
+        raise SubjectError("none of the families named has an event for these outputs; `coordinates` always has")
     of_ideal, of_bits = ([one for kind in some for one in kind] for some in found)
     with_ideal = _with_beside(ideal, of_ideal)
     implementation = ideal if exact is None else best_of((ideal, exact)) or ideal

@@ -43,6 +43,9 @@ VERY_SMALL = 0.01
 FINER = 16
 """A grid may be this much finer than the quartiles require: an audit's own may be 8, the rest is for luck."""
 
+ENOUGH_FAR = 1_000
+"""So many outputs that are not the usual one, and an audit of as many draws saw some when it made its grid."""
+
 
 @dataclass(frozen=True)
 class FreshResult:
@@ -220,31 +223,39 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ..
     found: set[int] = set()
     for quantiser, view in grids:
         outputs = np.concatenate([view(left), view(right)])
-        outputs = outputs[np.isfinite(outputs).all(axis=1)]
-        if len(outputs):
-            usual = quantiser.steps / 2 * 2.0**QUANTISED_BITS * FINER
-            fine = np.flatnonzero((quantiser.steps >= 0) & (usual < _spread(outputs))).tolist()
-            # multiples of a unit have their own grid
-            units = {k: unit_of(outputs[:, k]) for k in fine}
-            found.update(k for k, unit in units.items() if unit is None or quantiser.steps[k] < step_of(unit))
-            growing = np.flatnonzero(quantiser.steps < 0).tolist()
-            found.update(
-                k for k in growing if -quantiser.steps[k] * FINER < smallest_step(outputs[:, k], VERY_SMALL)
-            )
+        finite = (values[np.isfinite(values)] for values in outputs.T)
+        found.update(k for k, values in enumerate(finite) if _is_too_fine(float(quantiser.steps[k]), values))
     return tuple(sorted(found))
 
 
-def _spread(outputs: FloatArray) -> FloatArray:
+def _is_too_fine(step: float, values: FloatArray) -> bool:
+    """Return whether a step is too fine for the finite values of a coordinate."""
+    if not len(values):
+        return False
+    if step < 0:
+        return -step * FINER < smallest_step(values, VERY_SMALL)
+    spread = _spread(values)
+    far = np.abs(values - np.median(values)) if spread == 0 else np.zeros(0)
+    if np.count_nonzero(far) >= ENOUGH_FAR:
+        # most are one number; the mean distance is that of all others, in parts
+        spread = float(np.quantile(far[far > 0], 0.25)) / len(values)
+    if step / 2 * 2.0**QUANTISED_BITS * FINER >= spread:
+        return False
+    # multiples of a unit have their own grid
+    unit = unit_of(values)
+    return unit is None or step < step_of(unit)
+
+
+def _spread(values: FloatArray) -> float:
     """Return half the distance of the quartiles, or a share of that of rarer quantiles, whichever is more.
 
     The mean distance from the median is at least the distance of a quantile from it, times the share beyond that.
     """
-    found = np.zeros(outputs.shape[1])
-    for share in (0.25, *(rarer for rarer in (0.05, 0.01) if rarer * len(outputs) >= FINER)):
-        low, high = np.quantile(outputs, [share, 1 - share], axis=0)
-        # half of each: finite numbers can have an infinite difference
-        found = np.maximum(found, 4 * share * (high / 2 - low / 2))
-    return found
+    shares = [0.25, *(rarer for rarer in (0.05, 0.01) if rarer * len(values) >= FINER)]
+    # half of each: finite numbers can have an infinite difference
+    return max(
+        4 * s * float(high / 2 - low / 2) for s in shares for low, high in [np.quantile(values, [s, 1 - s])]
+    )
 
 
 def _itself(outputs: FloatArray) -> FloatArray:

@@ -26,8 +26,8 @@ MOST_UNITS = 2.0**40, 2.0**32
 OFF = 2.0**-6
 """Share of a decimal by which float noise and the grid may move its multiples."""
 
-NEAR_ZERO = 2.0**22
-"""Numbers with 24 bits have such fractions anyway, if all are this many of them away from 0."""
+FLOAT_BITS, PRINTED_BITS = (8, 11, 24), 22
+"""Significant bits of floats smaller than doubles, and those of single precision that decimals still show."""
 
 SMALLEST_STEP = -1074
 """Exponent of the smallest step: that of the smallest number above 0."""
@@ -137,8 +137,8 @@ class Quantiser:
         # steps are powers of two, so only rint rounds; dividing, since the inverse of a tiny step is infinite
         with np.errstate(over="ignore"):
             rounded = outputs / steps
-        np.rint(rounded, out=rounded)
-        rounded *= steps
+            np.rint(rounded, out=rounded)
+            rounded *= steps
         # too many steps to count: such an output already is a multiple of its step
         with np.errstate(invalid="ignore", over="ignore"):
             finite = math.isfinite(float(rounded.sum()))
@@ -165,8 +165,9 @@ def smallest_step(values: FloatArray, share: float = SMALL) -> float:
 
 
 def unit_of(values: FloatArray) -> float | None:
-    """Return the largest of :data:`UNITS` that all values are multiples of, if a grid keeps those distinct."""
-    return next((unit for unit in UNITS if _are_multiples(values, unit)), None)
+    """Return the largest of :data:`UNITS` that all values are multiples of, if it is no trait of small floats."""
+    unit = next((unit for unit in UNITS if _are_multiples(values, unit)), None)
+    return None if unit is None or _rounded_by_floats(values, unit) else unit
 
 
 def _are_multiples(values: FloatArray, unit: float) -> bool:
@@ -180,7 +181,24 @@ def _are_multiples(values: FloatArray, unit: float) -> bool:
         multiples = some / unit
         if not (np.abs(multiples - np.rint(multiples)) <= off).all():
             return False
-    return unit == 1 or bool(sizes.min(initial=np.inf) < NEAR_ZERO * unit)
+    return True
+
+
+def _rounded_by_floats(values: FloatArray, unit: float) -> bool:
+    """Return whether floats of few bits may be why all values are multiples of a unit.
+
+    A sum with a float of b bits is a multiple of about 2^-b of its size, however small the sum.  That is float
+    noise, not the mechanism's.
+    """
+    whole = np.rint(np.abs(values[values != 0]) / unit).astype(np.int64)
+    if not len(whole):
+        return False
+    size = float(np.quantile(whole, 0.75))
+    if not _is_power_of_two(unit):
+        return size >= 2.0 ** (PRINTED_BITS - 1)
+    needed = int((whole // (whole & -whole)).max()).bit_length()
+    bits = next((bits for bits in FLOAT_BITS if needed <= bits), None)
+    return bits is not None and size >= 2.0 ** (bits - 1)
 
 
 def step_of(unit: float) -> float:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
-from audit.auditor.events.quantiser import QUANTISED_BITS
+from audit.auditor.events.quantiser import QUANTISED_BITS, UNITS
 from audit.auditor.events.ranks import most_often, repeated
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
@@ -147,8 +147,10 @@ class ResidueScore(StoredByItsFields):
 
     def __post_init__(self) -> None:
         """Check that each residue has its ratio."""
-        if self.modulus < 2 or len(self.log_ratios) != self.modulus or not 0 < self.unit < math.inf:
-            raise ValueError("a residue score needs a modulus of at least 2, a ratio for each residue, and a unit")
+        if self.modulus < 2 or len(self.log_ratios) != self.modulus or self.unit not in UNITS:
+            raise ValueError(
+                "a residue score needs a modulus of at least 2, a ratio for each residue, a known unit"
+            )
 
     @classmethod
     def learn(
@@ -367,7 +369,7 @@ READERS["residue"] = lambda document: ResidueScore(
     int(document["coordinate"]),
     int(document["modulus"]),
     tuple(map(float, document["log_ratios"])),
-    float(document["unit"]),
+    float(document.get("unit", 1)),
 )
 READERS["one_sided"] = lambda document: OneSidedScore(int(document["coordinate"]), np.array(document["values"]))
 READERS["one_sided_rows"] = lambda document: OneSidedRowsScore(np.array(document["values"], dtype=np.float64))

@@ -380,19 +380,40 @@ def test_an_input_off_the_grid_of_the_noise_is_seen(unit):
 
 def test_units_are_those_of_all_numbers():
     rng = np.random.default_rng(0)
-    whole = rng.integers(-(2**30), 2**30, size=10_000)
+    whole = rng.integers(-(2**20), 2**20, size=10_000)
     for unit in UNITS:
         values = whole[whole % 2 == 1] * unit
         assert unit_of(values) == unit
-        assert unit_of(np.append(values, 0.4 * unit)) is None
+        assert unit_of(np.append(values, unit / 3)) is None
         # what a grid leaves of them
         grid = Quantiser(np.array([step_of(unit)]))
         assert unit_of(grid(values[:, np.newaxis])[:, 0]) == unit
     noise = rng.laplace(size=10_000)
     assert unit_of(noise) is unit_of(noise * 1e9) is None
-    # numbers of 24 bits: wide ones, and ones so far from 0 that their fractions are halves
-    assert unit_of((noise * 1e6).astype(np.float32).astype(np.float64)) is None
-    assert unit_of((noise * 1e4 + 6e6).astype(np.float32).astype(np.float64)) is None
+    assert unit_of(np.rint(noise * 1e9)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "scale", "decimals"),
+    [
+        (np.float32, (1.6e7, 3.2e7), 1.6e7, None),
+        (np.float32, (3e6, 4e6), 1e6, None),
+        (np.float32, (1e8, 2e8), 1e8, None),
+        (np.float32, (0.0, 1e6), 1e6, 2),
+        (np.float32, (0.0, 1e5), 1e5, 3),
+        (np.float16, (1000.0, 2000.0), 1000.0, None),
+    ],
+)
+def test_units_of_small_floats_are_float_noise(kind, inputs, scale, decimals):
+    """Sums in few bits are multiples of the input's last bit, near 0 too: right, and refuted at the bits alone."""
+    outputs, rng = [], np.random.default_rng(0)
+    for given in inputs:
+        noisy = (kind(given) + rng.laplace(scale=scale, size=20_000).astype(kind)).astype(np.float64)
+        outputs.append(noisy if decimals is None else np.round(noisy, decimals))
+    assert unit_of(np.concatenate(outputs)) is None
+    # the control: double precision leaves no unit, and whole noise its own
+    assert unit_of(np.concatenate([rng.laplace(given, scale, 20_000) for given in inputs])) is None
+    assert unit_of(np.concatenate([rng.geometric(1 / scale, 20_000) + 0.5 for _ in inputs])) == 0.5
 
 
 @pytest.mark.parametrize("modulus", [6, 17, 251])
