@@ -197,6 +197,7 @@ OVER_INPUTS = [
     ("predict", "--data", "people.csv", "--release", "release.json", "--out", "people.csv"),
     ("domain", "--check", "domain.json", "--out", "domain.json"),
     ("domain", "--describe", "--data", "people.csv", "--out", "people.csv"),
+    ("ledger", "create", "new.jsonl", "--data", "people", "--epsilon", "1", "--out", "./new.jsonl"),
 ]
 
 

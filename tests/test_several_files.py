@@ -220,6 +220,8 @@ def test_commands_read_a_folder(run: Run, files: Path) -> None:
     assert found[0] == found[1] == found[2]
     code, _, err = run(*asked, "--data", "people/", "--out", "people/part-1.parquet")
     assert (code, "another file than that of data" in err) == (EXIT_USAGE, True)
+    code, _, err = run(*asked, "--data", "people/", "--out", "people/part-9.parquet")
+    assert (code, "a file outside the folder of data" in err) == (EXIT_USAGE, True)
     write(folder / "part-1.parquet", table.slice(100).drop_columns(["age"]))
     code, out, err = run(*asked[:-2], "--data", "people/")
     assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)

@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import binom, mannwhitneyu
 
 from audit.auditor.distinguish import Terms, estimate
-from audit.auditor.events import Quantiser, event_of, values
+from audit.auditor.events import Event, Quantiser, event_of, values
 from audit.auditor.events.quantiser import QUANTISED_BITS
+from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.events.values import (
     OneSidedRowsScore,
     OneSidedScore,
@@ -301,6 +302,27 @@ def test_which_coordinate_is_not_a_number_is_seen(monkeypatch):
     found = audit(WhichIsNotANumber(), 20_000)
     assert found.epsilon_lower_bound < 0.1
     assert any("all outputs have a coordinate that is not finite" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["beside NaN", "seldom another number", "plain"])
+def test_a_grid_is_checked_for_each_coordinate(kind):
+    """A forged grid shows the bits of floats: where another number is never finite, too, or most are 0."""
+    rng = np.random.default_rng(0)
+    left, right = rng.laplace(size=(2, 200_000, 1))
+    if kind == "seldom another number":
+        left, right = (np.where(rng.random(side.shape) < 0.005, side, 0.0) for side in (left, right))
+    if kind == "beside NaN":
+        left, right = (np.column_stack([side, np.full(len(side), np.nan)]) for side in (left, right))
+
+    def found(grid: Quantiser) -> tuple[int, ...]:
+        return too_fine(Event(CoordinateScore(0), 0.0, True, "left", grid), left, right)
+
+    own = Quantiser.of(left[:20_000], right[:20_000])
+    assert found(own) == ()
+    for step in (2.0**-60, 2.0**-52):
+        assert found(Quantiser(np.where(np.arange(left.shape[1]) == 0, step, 0.0))) == (0,)
+    # left as it is, every bit counts
+    assert found(Quantiser(np.zeros(left.shape[1]))) == (0,)
 
 
 class OneNoiseForTwo(Laplace):

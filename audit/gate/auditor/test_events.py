@@ -19,6 +19,7 @@ from audit.auditor.events.quantiser import UNITS, step_of, unit_of
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TREES, TreeScore
 from audit.auditor.events.values import ResidueScore, telling_moduli
+from audit.auditor.subject import SubjectError
 from audit.subjects.catalogue import (
     CATALOGUE,
     FloatLaplace,
@@ -376,6 +377,24 @@ def test_an_input_off_the_grid_of_the_noise_is_seen(unit):
     assert event_of(found.event.stored).stored == found.event.stored
     # the null control: an input on the grid
     assert audit(NumbersOnAGrid(unit, 1.0), 20_000).epsilon_lower_bound < 0.1
+
+
+def test_residues_stored_without_a_unit_are_of_whole_numbers():
+    """As in certificates from before there were units."""
+    document = {
+        "score": "residue",
+        "relation": ">=",
+        "threshold": 0.0,
+        "likely_input": "left",
+        "quantised_to": [1.0],
+    }
+    event = event_of(stored_event(document | {"coordinate": 0, "modulus": 2, "log_ratios": [1.0, -1.0]}))
+    assert event.occurs(np.array([[2.0], [3.0]])).tolist() == [True, False]
+
+
+def test_families_without_an_event_for_the_outputs_are_said_to_have_none():
+    with pytest.raises(SubjectError, match="none of the families named has an event"):
+        audit(CATALOGUE["laplace"](), 1_000, families=("directions",))
 
 
 def test_units_are_those_of_all_numbers():
