@@ -6,6 +6,7 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import TracebackType
@@ -116,7 +117,8 @@ def epsilon_lower_bound(
     calls = min(map(len, first))
     if calls < SMALLEST_DRAWS // 2:
         raise ValueError(f"{calls} calls are too few: at least {SMALLEST_DRAWS // 2} are needed")
-    plan = Phases.of(2 * calls, ours.shape[1], learning=True)
+    # no row that certifies may choose
+    plan = replace(Phases.of(2 * calls, ours.shape[1], learning=True), scored=0)
     prospect = Prospect(plan.certify, delta, significance)
     source = _Given(FunctionSubject(None, *first), first, ours.shape[1], (seed,))
     chosen = select(source, plan, OF_ARRAYS, prospect)
@@ -207,6 +209,10 @@ class _Given(Draws):
         object.__setattr__(self, "_used", first + rows)
         left, right = self.inputs
         return left[first : first + rows], right[first : first + rows]
+
+    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield a phase whole."""
+        yield self.phase(phase, rows)
 
 
 class How(TypedDict, total=False):

@@ -16,6 +16,7 @@ import pytest
 
 from audit import assert_private, epsilon_lower_bound
 from audit.auditor.subject import SubjectError
+from audit.evidence import one_call
 from audit.evidence.one_call import audited
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from reference.common.errors import ReadingError
@@ -33,6 +34,21 @@ class ManyAtOnce:
 
     def sample(self, data, count, rng):
         return float(np.sum(data)) + rng.laplace(size=(count, 1))
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_long_arrays_choose_on_more_rows_and_certify_on_others(monkeypatch, width):
+    """From a million draws on an audit that draws may score further ones; of arrays these would certify, too."""
+    rng = np.random.default_rng(0)
+    left, right = (rng.laplace(place, size=(600_000, width)) for place in (0, 1 / width))
+    used = []
+    phase = one_call._Given.phase
+    monkeypatch.setattr(one_call._Given, "phase", lambda self, n, rows: used.append(rows) or phase(self, n, rows))
+    found = epsilon_lower_bound(left, right)
+    assert 0.93 < found < 1
+    assert found.counts.likely_draws <= 600_000 - sum(used)
+    # a clear choice ends at its first look
+    assert len(used) == (3 if width > 1 else 2)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])
