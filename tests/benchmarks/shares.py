@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -131,7 +131,13 @@ def judged(tables: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     return {"better": better, "error": error, "adopted": adopted, "tables": dict(tables)}
 
 
-def measure(seed: int, splits: Mapping[str, int] = SPLITS) -> dict[str, Any]:
+PAIRS = ((TEN, ROUNDS), (ROUNDS, WIDTHS), (ROUNDS, CURVATURE))
+"""Each rule after the one that it is compared with."""
+
+
+def measure(
+    seed: int, splits: Mapping[str, int] = SPLITS, pairs: Sequence[tuple[str, str]] = PAIRS
+) -> dict[str, Any]:
     """Compare each rule with the one before it."""
     ten: Choice = {"schedule.MOST_ROUNDS": 10, "descent.CURVATURE": 1 / 4}
     rounds: Choice = {**ten, "schedule.MOST_ROUNDS": 40}
@@ -141,9 +147,10 @@ def measure(seed: int, splits: Mapping[str, int] = SPLITS) -> dict[str, Any]:
         WIDTHS: {**rounds, "algorithm.noisy_descent": descent_by_widths()},
         CURVATURE: {**rounds, "descent.CURVATURE": 1 / 6},
     }
+    choices = {name: choice for name, choice in choices.items() if any(name in pair for pair in pairs)}
     found = {place.data: gains(place, choices, splits[place.data], seed) for place in PLACES if splits[place.data]}
     document: dict[str, Any] = {"schema": "shares_v1", "seed": seed, "splits": dict(splits), "rules": {}}
-    for before, after in ((TEN, ROUNDS), (ROUNDS, WIDTHS), (ROUNDS, CURVATURE)):
+    for before, after in pairs:
         tables = {data: difference(of[before], of[after]) for data, of in found.items()}
         document["rules"][after] = judged(tables)
     return document
@@ -153,9 +160,10 @@ def main() -> int:
     """Measure, write and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.shares", description=__doc__)
     parser.add_argument("--seed", type=int, default=12, help="of the splits (the frontier's is 0)")
+    parser.add_argument("--again", action="store_true", help="the third rule alone, on more and other splits")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    found = measure(asked.seed)
+    found = measure(AGAIN_SEED, AGAIN, PAIRS[2:]) if asked.again else measure(asked.seed)
     write_whole(asked.out, json_text(found))
     for name, rule in found["rules"].items():
         for table, row in {"all": rule, **rule["tables"]}.items():
