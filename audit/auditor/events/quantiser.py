@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.ranks import A_FEW
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 
 QUANTISED_BITS = 16
 """A grid step is the spread of a coordinate, rounded down to a power of two, times 2^-16.
@@ -170,6 +170,11 @@ def unit_of(values: FloatArray) -> float | None:
     return None if unit is None or _rounded_by_floats(values, unit) else unit
 
 
+def multiples_of(unit: float, values: FloatArray) -> IntArray:
+    """Return how many units each value is, of values that are multiples of it."""
+    return np.rint(values / unit).astype(np.int64)
+
+
 def _are_multiples(values: FloatArray, unit: float) -> bool:
     binary = _is_power_of_two(unit)
     most, off = MOST_UNITS[not binary] * unit, 0.0 if binary else OFF
@@ -190,7 +195,7 @@ def _rounded_by_floats(values: FloatArray, unit: float) -> bool:
     A sum with a float of b bits is a multiple of about 2^-b of its size, however small the sum.  That is float
     noise, not the mechanism's.
     """
-    whole = np.rint(np.abs(values[values != 0]) / unit).astype(np.int64)
+    whole = multiples_of(unit, np.abs(values[values != 0]))
     if not len(whole):
         return False
     size = float(np.quantile(whole, 0.75))
