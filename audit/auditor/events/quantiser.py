@@ -166,8 +166,19 @@ def smallest_step(values: FloatArray, share: float = SMALL) -> float:
 
 def unit_of(values: FloatArray) -> float | None:
     """Return the largest of :data:`UNITS` that all values are multiples of, if it is no trait of small floats."""
-    unit = next((unit for unit in UNITS if _are_multiples(values, unit)), None)
+    unit = largest_unit(values)
     return None if unit is None or _rounded_by_floats(values, unit) else unit
+
+
+def unit_of_small_floats(values: FloatArray) -> float | None:
+    """Return the unit that :func:`unit_of` passes over, as small floats may be why all values are multiples."""
+    unit = largest_unit(values)
+    return unit if unit is not None and _rounded_by_floats(values, unit) else None
+
+
+def largest_unit(values: FloatArray) -> float | None:
+    """Return the largest of :data:`UNITS` that all values are multiples of, whatever may be why."""
+    return next((unit for unit in UNITS if _are_multiples(values, unit)), None)
 
 
 def multiples_of(unit: float, values: FloatArray) -> IntArray:
