@@ -203,16 +203,12 @@ def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
 class _Given(Draws):
     """Draws made already: a phase is the next rows of both arrays."""
 
-    def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return rows that no other phase returns: phases are requested in order, each once."""
+    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield, whole, rows that no other phase has: phases are requested in order, each once."""
         first = getattr(self, "_used", 0)
         object.__setattr__(self, "_used", first + rows)
         left, right = self.inputs
-        return left[first : first + rows], right[first : first + rows]
-
-    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield a phase whole."""
-        yield self.phase(phase, rows)
+        yield left[first : first + rows], right[first : first + rows]
 
 
 class How(TypedDict, total=False):

@@ -349,7 +349,7 @@ def test_residues_of_whole_numbers_are_seen_on_the_ideal_grid(name, residues):
     assert event_of(found.event.stored).stored == found.event.stored
     # null control: the same number of outputs, spread alike
     rng = np.random.default_rng(1)
-    left, right = rng.integers(2**20, size=(2, 20_000, 1)).astype(np.float64)
+    left, right = rng.integers(2**20, size=(2, 20_000))
     shared = ResidueScore.learn(left, right, 0, 7)
     assert max(map(abs, shared.log_ratios)) < 0.2
 
@@ -441,11 +441,11 @@ def test_other_moduli_are_proposed_where_they_tell_the_inputs_apart(modulus):
     left, right = rng.integers(2**20, size=(2, 20_000)) * modulus
     likely = rng.random(20_000) < 0.9
     left, right = left + np.where(likely, 2, 3), right + np.where(likely, 3, 2)
-    found = telling_moduli(left.astype(np.float64), right.astype(np.float64), FURTHER_MODULI)
+    found = telling_moduli(left, right, FURTHER_MODULI)
     assert found
     assert found[0] % modulus == 0
     # null control: one distribution, a hundred times
-    noise = rng.geometric(1e-6, size=(100, 2, 20_000)).astype(np.float64)
+    noise = rng.geometric(1e-6, size=(100, 2, 20_000))
     assert not any(telling_moduli(*pair, FURTHER_MODULI) for pair in noise[: 100 if modulus == 17 else 1])
 
 

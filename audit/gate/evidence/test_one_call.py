@@ -42,8 +42,8 @@ def test_long_arrays_choose_on_more_rows_and_certify_on_others(monkeypatch, widt
     rng = np.random.default_rng(0)
     left, right = (rng.laplace(place, size=(600_000, width)) for place in (0, 1 / width))
     used = []
-    phase = one_call._Given.phase
-    monkeypatch.setattr(one_call._Given, "phase", lambda self, n, rows: used.append(rows) or phase(self, n, rows))
+    given = one_call._Given.chunks
+    monkeypatch.setattr(one_call._Given, "chunks", lambda self, n, rows: used.append(rows) or given(self, n, rows))
     found = epsilon_lower_bound(left, right)
     assert 0.93 < found < 1
     assert found.counts.likely_draws <= 600_000 - sum(used)
