@@ -413,8 +413,11 @@ def test_text_that_is_no_domain_file_is_reported_with_the_file(
 
 
 def test_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(DomainFileError, match="cannot be read"):
+    with pytest.raises(DomainFileError, match=r"cannot be read.*; `cfm domain --describe` writes a template"):
         load_domain_file(tmp_path / "missing.json")
+    with pytest.raises(DomainFileError, match="cannot be read") as caught:
+        load_domain_file(tmp_path)
+    assert "--describe" not in str(caught.value)
     (tmp_path / "latin.json").write_bytes(b'{"schema": "\xe9"}')
     with pytest.raises(DomainFileError, match="not UTF-8"):
         load_domain_file(tmp_path / "latin.json")

@@ -80,7 +80,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
         if self.above is not UNSET or self.values is not UNSET:
             given = [value is not UNSET for value in (self.above, self.values)]
             if all(given) or self.one is not UNSET or self.zero is not UNSET:
-                raise DomainFileError("either `above`, or `values`, or `one` and `zero`")
+                raise DomainFileError("declare `above`, or `values`, or `one` and `zero`: take the others away")
             if self.values is not UNSET and not 2 <= len(set(self.values)) == len(self.values):
                 raise DomainFileError("`values` are two or more, all distinct")
             return
@@ -188,6 +188,8 @@ def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> s
     if not isinstance(attribute, Numeric):
         if empty:
             return '; fill it in, or declare "" as a category'
+        if absent and "" in attribute.categories:
+            return '; fill it in with "", which is declared'
         kind = "text" if any(isinstance(one, str) for one in attribute.categories) else "number"
         return f"; give it a {kind}, and declare that as a category" if absent else ""
     if absent or value in MISSING_TEXTS:
