@@ -34,7 +34,7 @@ from audit.bounds import (
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.words import counted_in_words, is_of_rounding, unseen_in_words
+from audit.evidence.words import counted_in_words, is_of_rounding, said_of_barely, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
@@ -293,6 +293,9 @@ class OneCallFinding:
             f"  event: {counted_in_words(found.event, found.counts)}",
             f"  {found.draws:,} draws, seed {self.seed}",
         ]
+        if self.verdict == "refuted":
+            barely = said_of_barely(found.ideal, self.claimed_epsilon, found.delta, found.significance)
+            lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reference.common.errors import ReadingError
+from reference.datasets import named_files
 from reference.datasets.table_file import files_of, is_table_file
 
 
@@ -40,6 +42,18 @@ class FileName(click.ParamType[str]):
 
 class WrittenFile(FileName):
     """The name of a file that the command writes; :func:`require_writable_files` says what it must not name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value, unless it stands for standard output or for nothing."""
+        name = super().convert(value, param, ctx)
+        if name in NO_FILES:
+            printed = "; left out, the result is printed" if param is not None and param.name == "out" else ""
+            self.fail(f"{name!r} is not the name of a file{printed}", param, ctx)
+        return name
+
+
+NO_FILES = ("", "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""Names of no file, or of standard output, which while a command runs leads to standard error."""
 
 
 KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
@@ -97,6 +111,10 @@ def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
         return "a file that can be written (Permission denied)"
     if not force and is_there(target, Path.is_file) and is_kept(target):
         return f"a new file; that one cannot be made again: {MOVE_AWAY}"
+    if is_there(target, Path.is_file) and target.suffix in all_suffixes():
+        return "another file than a module of Python, which may be what is audited"
+    if target in {file.resolve() for file in named_files()}:
+        return "another file than that of a named data set"
     return None
 
 

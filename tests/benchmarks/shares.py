@@ -5,16 +5,16 @@ Declared before any fit on these splits; exploratory fits on other splits of the
 1. *rounds*: at most 40 gradients instead of 10.  Their number stays the square root of the signal.
 2. *widths*, on top of it: an attribute's part of the squared norm of a record's gradient is its part of the
    columns.  Noise of one size then weighs less on attributes of many columns, whose counts are small.
-3. *curvature*, on top of the first: 1/6 instead of 1/4, which the loss has at a margin of 0 only.  A step is at most
-   half as long again as the one that its largest curvature allows; twice as long would still converge.
+3. *curvature*, on top of the first: 1/6 instead of 1/4, which the loss has at a margin of 0 only.  A step is at
+   most half as long again as the one that its largest curvature allows; twice as long would still converge.
 
 All are functions of the domain, n and the budget.  They are compared on all records of US, on COMPAS and on
 German, under both encodings, by the frontier's three models: accuracy, less the risk difference where fairness is
 asked for.  A rule is adopted if its mean gain on the rule before it is above two standard errors, every table
 counting alike, and if no table loses more than one.  Adult is run once, after that, whatever it says.
 
-The first run of the third rule (seed 12) could not tell: it gained on US and COMPAS, and lost .0015 ± .0009 on German.
-``--again`` decides it: two and four times as many splits of COMPAS and German, and all of them new (seed 15).
+The first run of the third rule (seed 12) could not tell: it gained on US and COMPAS, and lost .0015 ± .0009 on
+German.  ``--again`` decides it: two and four times as many splits of COMPAS and German, all of them new (seed 15).
 """
 
 from __future__ import annotations
