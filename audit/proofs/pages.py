@@ -130,16 +130,21 @@ def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER
         write_whole(folder / page, text)
 
 
+def _missing_limits(names: Sequence[str], folder: Path) -> Iterator[str]:
+    """Yield the pages without the limits of all theorems, or without the link there."""
+    section = _section((folder / "coq" / "README.md").read_text(encoding="utf-8"), TITLE_OF_LIMITS)
+    if LIMITS not in " ".join(section.split()):
+        yield "coq/README.md: the limits are missing"
+    for page in names:
+        if LINK_TO_LIMITS not in (folder / page).read_text(encoding="utf-8"):
+            yield f"{page}: the link to the limits is missing"
+
+
 def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> Iterator[str]:
     """Yield where the pages disagree with ``claims.json`` and the digests."""
     found = entries(folder)
     names = [entry.theorem for entry in found]
-    section = _section((folder / "coq" / "README.md").read_text(encoding="utf-8"), TITLE_OF_LIMITS)
-    if LIMITS not in " ".join(section.split()):
-        yield "coq/README.md: the limits are missing"
-    for page in sorted({entry.page for entry in found}):
-        if LINK_TO_LIMITS not in (folder / page).read_text(encoding="utf-8"):
-            yield f"{page}: the link to the limits is missing"
+    yield from _missing_limits(sorted({entry.page for entry in found}), folder)
     carried = {row.theorem: row for row in rows}
     for theorem in carried:
         if names.count(theorem) != 1:
