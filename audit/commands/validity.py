@@ -102,7 +102,7 @@ def _measured(plan: ValidityPlan, workers: int, partial: Path) -> tuple[list[Bou
     try:
         done, before = begun(partial, wanted)
     except AnotherRunError:
-        sys.stderr.write(f"{partial.name} is of another run, and starts again\n")
+        sys.stderr.write(f"{partial.name} belongs to another run, and starts again\n")
         done, before = [], 0.0
     start, names = time.monotonic(), plan.tasks
     try:

@@ -393,7 +393,7 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
             number = held[name] == "number" and needed == {"text"}
             hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
             raise ColumnTypeError(
-                f"the column holds {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
+                f"the column contains {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
                 file=str(table.path),
                 column=name,
             )
