@@ -283,7 +283,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counted, made = promise.privacy.exact, release.privacy.exact
         if counted is None or made is None or not made.costs_at_most(counted):
             raise UncountableReleaseError(
-                f"a release of {release.mechanism} costs other than was counted", str(self.release_ledger.path)
+                f"a release of {release.mechanism} costs more than was counted for it",
+                str(self.release_ledger.path),
             )
 
 

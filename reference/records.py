@@ -336,7 +336,7 @@ def _check_shapes(records: Records) -> None:
     domain, x, y, z = records.domain, records.x, records.y, records.z
     for name, values in (("x", x), ("y", y), ("z", z)):
         if values is not None and values.dtype != np.float64:
-            raise ShapeError(f"{name} holds {values.dtype} where float64 is needed; use check_matrix")
+            raise ShapeError(f"{name} is {values.dtype} where float64 is needed; use check_matrix")
     if x.ndim != 2:
         raise ShapeError(f"x has {x.ndim} dimensions where 2 are needed")
     if x.shape[1] != domain.dimension:

@@ -193,7 +193,7 @@ def test_checkpoint_of_another_file_or_domain_is_refused(halfway: tuple[Path, Pa
     with pytest.raises(CheckpointError, match="its path is"):
         read(folder / "people.parquet", kept)
     for other in (DECLARED.with_(norm="unit_box"), DECLARED.with_(intercept=True), DECLARED.with_(group=None)):
-        with pytest.raises(CheckpointError, match="of another domain file"):
+        with pytest.raises(CheckpointError, match="belongs to another domain file"):
             CheckpointedSum(str(kept)).moments(FileReader(open_table(path), other.with_(ignore=("z",))))
 
 

@@ -166,7 +166,7 @@ def test_a_release_that_costs_other_than_counted_is_not_handed_out(ledger, monke
 
     monkeypatch.setattr(MechanismSpec, "run", spends_more)
     model = counted(ledger)
-    with pytest.raises(UncountableReleaseError, match="other than was counted"):
+    with pytest.raises(UncountableReleaseError, match="more than was counted"):
         model.fit(X, Y)
     assert not hasattr(model, "release_")
 

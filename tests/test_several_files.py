@@ -109,7 +109,12 @@ def changed(table: Any, column: str, values: Any) -> Any:
     ("column", "values", "error", "said"),
     [
         ("school", None, MissingColumnError, "a column of part-0.parquet is missing"),
-        ("a", pyarrow.array(["1"] * 400), ColumnTypeError, "holds text where that of part-0.parquet holds number"),
+        (
+            "a",
+            pyarrow.array(["1"] * 400),
+            ColumnTypeError,
+            "contains text where that of part-0.parquet contains number",
+        ),
         ("more", pyarrow.array([1] * 400), ExtraColumnError, "part-0.parquet does not have this column"),
     ],
 )

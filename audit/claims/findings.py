@@ -111,7 +111,7 @@ def page(name: str) -> str:
     ledger, theorems = committed(), pages.places()
     kind = "proof" if "/proofs/" in MORE[name] else "study"
     more = f"[The {kind}]({MORE[name]}) · [All findings](../findings.md)"
-    lines = [f"# {title}", "", f"{more} · `cfm audit claims --claim {ids[0]}`", ""]
+    lines = [f"# {title}", "", more, ""]
     linked: set[str] = set()
     for id in ids:  # noqa: A001
         lines += _section(id, ledger[id])

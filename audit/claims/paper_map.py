@@ -72,7 +72,7 @@ def _together(items: Sequence[Item]) -> Iterator[Item]:
         first, *rest = group
         if rest:
             number = f"lines {first.number.split()[1]} to {rest[-1].number.split()[1]}"
-            first = replace(first, number=number, says=f"{first.says}{'; ...' * (len(rest) > 1)}; {rest[-1].says}")
+            first = replace(first, number=number, says=f"{first.says}; ...")
         yield first
 
 

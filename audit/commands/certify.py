@@ -129,7 +129,9 @@ def _repaired(options: ReleaseOptions, output: FileOptions) -> int:
     """Certify a release of the repaired mechanism, which consists of several."""
     for name in ("mechanism", "number"):
         if getattr(options, name) is not None:
-            raise ReadingError(name, getattr(options, name), "left out: the file holds one release, of repaired")
+            raise ReadingError(
+                name, getattr(options, name), "left out: the file contains one release, of repaired"
+            )
     found = composed(load_repaired(options.release))
     result = _certify_composed(found, options.proof, options.time_limit)
     if output.format == "json":

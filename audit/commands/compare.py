@@ -13,9 +13,7 @@ from audit.commands.options import several
 from audit.commands.text import columns, fitted
 from audit.conformance.diagnosis import diagnose
 from audit.conformance.differential import COMPARED, Differences, compare
-from audit.conformance.exchange import Exchange
 from audit.conformance.outcome import counts
-from audit.conformance.selection import command_of
 from audit.vectors.format import text_of
 from reference.commands.file_names import WrittenFile
 from reference.commands.options import emit, out_option, write_file
@@ -69,10 +67,7 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
             raise ReadingError("only", kind, "of " + ", ".join(COMPARED))
     if made.count < 1:
         raise ReadingError("count", made.count, "at least 1")
-    if not subject.timeout > 0:
-        raise ReadingError("timeout", subject.timeout, "positive")
-    words = command_of(subject.program, subject.module)
-    exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
+    words, exchange = subject.checked()
     kinds = tuple(dict.fromkeys(made.only)) or COMPARED
     found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)
     if output.save is not None and found.smallest:

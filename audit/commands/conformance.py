@@ -15,7 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from audit.commands.options import several
 from audit.commands.text import columns, fitted
 from audit.conformance.exchange import Exchange
-from audit.conformance.samples import sampled
+from audit.conformance.report import Report
+from audit.conformance.samples import SampleReport, sampled
 from audit.conformance.selection import chosen, command_of, report_of
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
@@ -46,6 +47,13 @@ class TestedOptions:
     timeout: float = option(
         "--timeout", type=float, default=10.0, metavar="S", help="seconds without an answer (10)"
     )
+
+    def checked(self) -> tuple[list[str], Exchange]:
+        """Return the words that start the implementation, and the form of its lines; a module's is JSON."""
+        if not self.timeout > 0:
+            raise ReadingError("timeout", self.timeout, "positive")
+        exchange: Exchange = "json" if self.exchange == "json" or self.module is not None else "flat"
+        return command_of(self.program, self.module), exchange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,20 +103,14 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     if cases.list:
         emit(_listing([kind for kind, _ in work], output), output.out)
         return EXIT_FINE
-    if not subject.timeout > 0:
-        raise ReadingError("timeout", subject.timeout, "positive")
-    words = command_of(subject.program, subject.module)
-    exchange: Exchange = "json" if subject.exchange == "json" or subject.module is not None else "flat"
+    words, exchange = subject.checked()
     if cases.samples is not None:
         return _sampled(words, exchange, (subject, cases, output))
     with _progress(len(work), quiet=output.quiet) as on_reply:
         report = report_of(words, work, exchange, timeout=subject.timeout, on_reply=on_reply)
     if output.junit is not None:
         write_file("junit", output.junit, report.junit())
-    document: Any = report.document()
-    text = json_text(document) if output.format == "json" else fitted(list(report.lines()), columns(output.out))
-    emit(text, output.out)
-    return report.exit_code
+    return _written(report, output)
 
 
 def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, CaseOptions, ReportOptions]) -> int:
@@ -119,7 +121,11 @@ def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, C
     if cases.only or output.junit is not None:
         raise ReadingError("samples", cases.samples, "left out where --only or --junit is given")
     draws, limit = cases.samples or 0, subject.timeout
-    report = sampled(words, draws, exchange, significance=cases.significance, timeout=limit)
+    return _written(sampled(words, draws, exchange, significance=cases.significance, timeout=limit), output)
+
+
+def _written(report: Report | SampleReport, output: ReportOptions) -> int:
+    """Write a report, and return its exit code."""
     document: Any = report.document()
     text = json_text(document) if output.format == "json" else fitted(list(report.lines()), columns(output.out))
     emit(text, output.out)

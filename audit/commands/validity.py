@@ -73,8 +73,8 @@ class ValidityOptions:
 def command(options: ValidityOptions) -> int:
     """Count how often the auditor is wrong.
 
-    Thousands of independent audits of mechanisms whose loss is known. The shares of errors, with a confidence
-    their own statement, go to docs/auditor-validity.json and docs/auditor-validity.md.
+    Runs thousands of independent audits of mechanisms whose loss is known, and writes the shares of errors, with
+    confidence limits, to docs/auditor-validity.json and docs/auditor-validity.md.
     """
     plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed, only=options.only)
     plan.check()
@@ -102,7 +102,7 @@ def _measured(plan: ValidityPlan, workers: int, partial: Path) -> tuple[list[Bou
     try:
         done, before = begun(partial, wanted)
     except AnotherRunError:
-        sys.stderr.write(f"{partial.name} is of another run, and starts again\n")
+        sys.stderr.write(f"{partial.name} belongs to another run, and starts again\n")
         done, before = [], 0.0
     start, names = time.monotonic(), plan.tasks
     try:

@@ -249,7 +249,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         """
         document = json_of_file(path, CertificateError)
         if document == []:
-            raise CertificateError("the file holds no certificate", file=str(path))
+            raise CertificateError("the file contains no certificate", file=str(path))
         documents = document if isinstance(document, list) else [document]
         return [
             cls._of_result(one, file=str(path)) if _is_result(one) else cls.of(one, file=str(path))

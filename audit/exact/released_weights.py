@@ -19,15 +19,13 @@ from audit.exact.data_sets import Repeated
 from audit.exact.neighbours import Neighbours
 from reference.accounting import PrivacyStatement
 from reference.budgets import SplitBudget
-from reference.coefficients import NoisyCoefficients
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_text
 from reference.domain import Domain
-from reference.minimiser import minimise
 from reference.noise import Noise, add_noise, draw
-from reference.objective import layout, objective
+from reference.objective import objective
 from reference.readings import Readings
 from reference.records import check_matrix
 from reference.registry import MECHANISMS
@@ -248,19 +246,3 @@ def _count(
         with_minimum += int(definite.sum())
         event += int((w[definite, 0] < threshold).sum())
     return Side(draws, with_minimum, event)
-
-
-def agrees_with_minimiser(neighbours: Neighbours, noise: Noise, rng: np.random.Generator, count: int = 50) -> bool:
-    """Return whether the vectorised minimiser agrees with a release's, draw by draw."""
-    domain = neighbours.left.domain
-    public = layout(domain, READINGS)
-    exact = objective(neighbours.left.moments, READINGS).values
-    noisy = add_noise(exact, noise, draw(noise, rng, count))
-    w, definite = released_weights(noisy, noise, domain.dimension)
-    for row, point, defined in zip(noisy, w, definite, strict=True):
-        minimum = minimise(NoisyCoefficients(public, row, noise), READINGS)
-        if (minimum.w is not None) != defined:
-            return False
-        if minimum.w is not None and not np.allclose(minimum.w, point, rtol=1e-9, atol=1e-12):
-            return False
-    return True

@@ -33,7 +33,10 @@ PARAGRAPHS = ("Says", "Does not say")
 *Idea* between them if Coq's proof differs from the page's."""
 
 LIMITS = "nothing here says that a program is differentially private"
-"""On every page."""
+"""In the section of Coq's README that every page links to."""
+
+TITLE_OF_LIMITS = "What the theorems do not say"
+LINK_TO_LIMITS = f"(coq/README.md#{TITLE_OF_LIMITS.lower().replace(' ', '-')})"
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ def _groups(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
         yield (*re.findall(r"[\w']+", others or ""), last), below
 
 
+def _section(text: str, title: str) -> str:
+    """Return the text below a heading, up to the next; empty without such a heading."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
 def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
     """Return the entries of all pages."""
     found = []
@@ -122,13 +130,21 @@ def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER
         write_whole(folder / page, text)
 
 
+def _missing_limits(names: Sequence[str], folder: Path) -> Iterator[str]:
+    """Yield the pages without the limits of all theorems, or without the link there."""
+    section = _section((folder / "coq" / "README.md").read_text(encoding="utf-8"), TITLE_OF_LIMITS)
+    if LIMITS not in " ".join(section.split()):
+        yield "coq/README.md: the limits are missing"
+    for page in names:
+        if LINK_TO_LIMITS not in (folder / page).read_text(encoding="utf-8"):
+            yield f"{page}: the link to the limits is missing"
+
+
 def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> Iterator[str]:
     """Yield where the pages disagree with ``claims.json`` and the digests."""
     found = entries(folder)
     names = [entry.theorem for entry in found]
-    for page in sorted({entry.page for entry in found}):
-        if LIMITS not in " ".join((folder / page).read_text(encoding="utf-8").split()):
-            yield f"{page}: the limits are missing"
+    yield from _missing_limits(sorted({entry.page for entry in found}), folder)
     carried = {row.theorem: row for row in rows}
     for theorem in carried:
         if names.count(theorem) != 1:

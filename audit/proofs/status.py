@@ -12,12 +12,6 @@ from audit.proofs.pages import places
 from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
 
-LIMITS = """\
-The theorems are about real arithmetic.  Floating-point numbers, samplers, solvers and random generators are
-outside: nothing here says that a program is differentially private.
-"""
-
-
 MARKS = {"none": "°", "reals": "", "classical": "\\*"}
 """The mark after a theorem's name, by the axioms that its proof may use."""
 
@@ -59,11 +53,10 @@ def _lines() -> Iterator[str]:
     yield ""
     yield f"Coq {stored['coq']} checks {len(stored['theorems'])} theorems; their statements"
     yield f"([Statements.v](coq/Statements.v)) mention {len(stored['definitions'])} definitions."
-    yield "[How we check](coq/README.md)."
+    yield "[How we check](coq/README.md), and [what they do not say](coq/README.md#what-the-theorems-do-not-say)."
     yield "`cfm audit proofs --write` writes this page. Readings, symbols, and code without a theorem:"
     yield "[claims.json](../audit/proofs/claims.json)."
     yield ""
-    yield LIMITS
     yield "Status: " + "; ".join(f"*{word}*, {meaning}" for word, meaning in STATUSES.items()) + "."
     yield ""
     said: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from reference.budgets import Budget, SplitBudget
 from reference.common.arrays import BoolArray
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
+from reference.common.repeated import mean_and_deviation
 from reference.datasets.record_blocks import RecordBlocks, in_memory, part_of
 from reference.fairness import ConstantPredictorWarning, Metrics, evaluate
 from reference.fairness.metrics import SAMPLING_ERROR
@@ -54,12 +55,7 @@ class Evaluation:
 
     def summary(self, name: str) -> dict[str, float | None]:
         """Return mean and standard deviation (n - 1 in the denominator) of one metric over the splits."""
-        values = [getattr(metric, name) for metric in self.metrics]
-        known = np.array([value for value in values if value is not None])
-        return {
-            "mean": float(known.mean()) if known.size else None,
-            "std": float(known.std(ddof=1)) if known.size > 1 else None,
-        }
+        return mean_and_deviation(getattr(metric, name) for metric in self.metrics)
 
     @property
     def sampling_error(self) -> float | None:

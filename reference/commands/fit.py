@@ -116,7 +116,7 @@ class FitFileOptions(LargeFileOptions):
         metavar="E,E,...",
         help=f"run for each epsilon, each with its own releases ({DEFAULT_GRID} with --plot and no --epsilon)",
     )
-    force: bool = option("--force", is_flag=True, help="replace even a file that holds a release")
+    force: bool = option("--force", is_flag=True, help="replace even a file that contains a release")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")
 
 

@@ -31,6 +31,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import exact, short_text
 from reference.common.page import Page
+from reference.common.repeated import mean_and_deviation
 from reference.datasets import SOURCES, unknown_data
 from reference.datasets.from_file import record_blocks
 from reference.datasets.record_blocks import said_of_group
@@ -225,10 +226,7 @@ def document_of(
     """Return the contract's object for one mechanism; `w` is the first split's."""
     first = plain(releases[0])
     metrics = {
-        name: {
-            "mean": float(np.mean([one[name] for one in found])),
-            "std": float(np.std([one[name] for one in found], ddof=1)) if len(found) > 1 else None,
-        }
+        name: mean_and_deviation(one[name] for one in found)
         for name in (*MEASURES, ODDS)
         if all(name in one for one in found)
     }

@@ -165,9 +165,9 @@ def _unreadable(document: Any, place: str = "", depth: int = 0) -> Iterator[tupl
     if isinstance(document, float) and not math.isfinite(document):
         yield place, f"a finite number is needed, not {document}"
     elif isinstance(document, int) and abs(document) > LARGEST_INTEGER:
-        yield place, "the number is larger than a float holds"
+        yield place, "the number is too large for a float"
     elif isinstance(document, str) and not is_writable(document):
-        yield place, f"the text {_quoted(document)} has half a character, which no file holds"
+        yield place, f"the text {_quoted(document)} contains half a character, which no file can store"
     elif isinstance(document, (dict, list)):
         if depth == DEEPEST:
             yield place, f"lists and objects go deeper than {DEEPEST} levels"
@@ -175,7 +175,7 @@ def _unreadable(document: Any, place: str = "", depth: int = 0) -> Iterator[tupl
         pairs = document.items() if isinstance(document, dict) else enumerate(document)
         for name, value in pairs:
             if isinstance(name, str) and not is_writable(name):
-                yield place, f"the name {_quoted(name)} has half a character, which no file holds"
+                yield place, f"the name {_quoted(name)} contains half a character, which no file can store"
                 return
             step = f"[{name}]" if isinstance(document, list) else f".{name}" if place else str(name)
             yield from _unreadable(value, place + step, depth + 1)

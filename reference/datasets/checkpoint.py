@@ -122,7 +122,7 @@ class CheckpointedSum:
             problem = f"is of version {found.version} of this package, not {__version__}: remove it to start over"
             raise CheckpointError(problem, file=self.path)
         if found.domain != domain_digest(declared):
-            raise CheckpointError("is of another domain file, or of other options", file=self.path)
+            raise CheckpointError("belongs to another domain file, or to other options", file=self.path)
         return found
 
     def _require_same(self, old: FileIdentity, new: FileIdentity) -> None:

@@ -397,7 +397,7 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
             hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
             hint = A_DATE if held[name].startswith(DATE_KINDS) else hint
             raise ColumnTypeError(
-                f"the column holds {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
+                f"the column contains {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
                 file=str(table.path),
                 column=name,
             )

@@ -68,7 +68,7 @@ class TableFiles(TableFile):
             held: Mapping[str, str] = other.kinds() or {}
             for name, kind in (kinds or {}).items():
                 if held.get(name, kind) != kind:
-                    problem = f"the column holds {held[name]} where that of {first.path.name} holds {kind}"
+                    problem = f"the column contains {held[name]} where that of {first.path.name} contains {kind}"
                     raise ColumnTypeError(problem, file=str(other.path), column=name)
         return kinds
 

@@ -207,4 +207,4 @@ def require_writable(what: str, names: Iterable[Hashable]) -> None:
     """Raise for a text that no document can hold."""
     for name in names:
         if isinstance(name, str) and not is_writable(name):
-            raise DeclarationError(what, name, "texts that a file can hold: this one has half a character")
+            raise DeclarationError(what, name, "texts that a file can store: this one contains half a character")

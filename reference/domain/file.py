@@ -264,7 +264,7 @@ def _unwritable(declared: DomainFile) -> Iterator[tuple[str, str]]:
     marks = [text for one in (declared.label, declared.group) if one for text in (one.column, *one.meanings)]
     for text in (*declared.ignore, *marks):
         if isinstance(text, str) and not is_writable(text):
-            yield "ignore" if text in declared.ignore else "label or group", f"{text!r} has half a character"
+            yield "ignore" if text in declared.ignore else "label or group", f"{text!r} contains half a character"
 
 
 def _mixed_up(place: str, values: tuple[Any, ...]) -> Iterator[tuple[str, str]]:

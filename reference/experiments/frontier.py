@@ -24,6 +24,7 @@ from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import MissingDataError, ReadingError
 from reference.common.page import Listing, Page
+from reference.common.repeated import mean_and_deviation
 from reference.common.workers import parallel
 from reference.datasets import SOURCES
 from reference.datasets.public_bins import PUBLIC, public_domains
@@ -297,14 +298,7 @@ def _row(
 
 def means(runs: list[dict[str, float]]) -> dict[str, Any]:
     """Return mean and standard deviation of each measure."""
-    return {
-        name: {
-            "mean": float(np.mean([run[name] for run in runs])),
-            "std": float(np.std([run[name] for run in runs], ddof=1)) if len(runs) > 1 else None,
-        }
-        for name in COLUMNS
-        if name in runs[0]
-    }
+    return {name: mean_and_deviation(run[name] for run in runs) for name in COLUMNS if name in runs[0]}
 
 
 @dataclass(frozen=True)

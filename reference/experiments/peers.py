@@ -22,6 +22,7 @@ from reference.budgets import Budget, SplitBudget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.errors import MissingExtraError, ReadingError
 from reference.common.page import Listing, Page
+from reference.common.repeated import mean_and_deviation
 from reference.experiments.outputs import SEEDED, said_missing
 from reference.experiments.splits import PreparedSplit, SplitSpec, prepare
 from reference.experiments.study import RunSpec, trained
@@ -369,24 +370,16 @@ def _summary(runs: Sequence[Fitted], base: Sequence[float]) -> dict[str, Any]:
         "runs": len(runs),
         "without_predictor": len(runs) - len(known),
         "constant": sum(one.positive_rate in (0.0, 1.0) for one in known),
-        "accuracy": _spread([one.accuracy for one in known]),
-        "majority_accuracy": _spread([one.majority_accuracy for one in runs]),
-        "gain_over_majority": _spread(gains),
-        "risk_difference": _spread([one.risk_difference for one in known]),
-        "positive_rate": _spread([one.positive_rate for one in known]),
+        "accuracy": mean_and_deviation([one.accuracy for one in known]),
+        "majority_accuracy": mean_and_deviation([one.majority_accuracy for one in runs]),
+        "gain_over_majority": mean_and_deviation(gains),
+        "risk_difference": mean_and_deviation([one.risk_difference for one in known]),
+        "positive_rate": mean_and_deviation([one.positive_rate for one in known]),
         "fit_time_ratio": {
             "median": float(np.median(ratios)),
             "lowest": float(np.min(ratios)),
             "highest": float(np.max(ratios)),
         },
-    }
-
-
-def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
-    known = np.array([value for value in values if value is not None])
-    return {
-        "mean": float(known.mean()) if known.size else None,
-        "std": float(known.std(ddof=1)) if known.size > 1 else None,
     }
 
 

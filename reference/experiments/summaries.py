@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from reference.common.repeated import mean_and_deviation
 from reference.experiments.study import UNBOUNDED, RunResult
 from reference.fairness import Metrics
 
@@ -50,11 +49,7 @@ class Summary:
 
     def summary(self, name: str) -> dict[str, float | None]:
         """Return mean and standard deviation (n - 1 in the denominator) of one metric; None where undefined."""
-        values = np.array(self.values(name))
-        return {
-            "mean": float(values.mean()) if values.size else None,
-            "std": float(values.std(ddof=1)) if values.size > 1 else None,
-        }
+        return mean_and_deviation(self.values(name))
 
     def to_json(self) -> dict[str, Any]:
         """Return counts, means and deviations."""

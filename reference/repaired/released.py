@@ -225,7 +225,7 @@ class RepairedRelease(
         self._require_spent()
         self._require_noise()
         if self.privacy != self.account.privacy:
-            raise ReleaseFileError("states something else than its releases lose together", place="privacy")
+            raise ReleaseFileError("states other numbers than its releases lose together", place="privacy")
 
     def _require_spent(self) -> None:
         """Raise where the file states less than one person can change a release, or than all releases lose."""

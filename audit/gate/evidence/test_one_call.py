@@ -153,7 +153,7 @@ def test_type_of_an_output_is_compared():
     [
         ([2**60, 2**60 + 1], "64-bit float"),
         (np.array([2**60, 2**60 + 1], dtype=np.uint64), "64-bit float"),
-        ([np.ma.array([1.0], mask=[mark]) for mark in (False, True)], "mask would get lost"),
+        ([np.ma.array([1.0], mask=[mark]) for mark in (False, True)], "mask would be lost"),
         ([np.longdouble(1), np.longdouble(1) + np.longdouble(2) ** -60], "bits would be lost"),
     ],
 )

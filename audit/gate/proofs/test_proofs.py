@@ -257,21 +257,37 @@ def test_every_theorem_has_an_entry_on_a_page_that_agrees():
         ("*T1; Theorem 1; ", "", "laplace.md, theorem_1: claims is None, not T1"),
         ("`theorem_1`, ", "", "laplace.md, theorem_1_in_law: fingerprint is"),
         ("**Does not say.**", "", "laplace.md, theorem_1: Does not say is missing"),
-        ("nothing here says that", "all this says that", "laplace.md: the limits are missing"),
+        ("#what-the-theorems-do-not-say", "#words", "laplace.md: the link to the limits is missing"),
     ],
 )
 def test_page_that_disagrees_is_found(tmp_path, old, new, found):
-    for path in pages.FOLDER.glob("*.md"):
-        text = path.read_text(encoding="utf-8")
-        changed = text.replace(old, new) if path.name == "laplace.md" else text
-        (tmp_path / path.name).write_text(changed, encoding="utf-8")
+    copy_pages(tmp_path, old, new, only="laplace.md")
     assert found in "\n".join(pages.problems(claims.rows(), committed(), tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("nothing here says that", "all this says that"),
+        ("## What the theorems do not say", "## What the theorems leave open"),
+    ],
+)
+def test_limits_that_every_page_links_to_are_missed(tmp_path, old, new):
+    copy_pages(tmp_path, old, new, only="README.md")
+    assert list(pages.problems(claims.rows(), committed(), tmp_path)) == ["coq/README.md: the limits are missing"]
+
+
+def copy_pages(folder, old, new, only=None):
+    """Copy the pages, with a text replaced in all of them, or in the one of this name."""
+    for path in (*pages.FOLDER.glob("*.md"), pages.FOLDER / "coq" / "README.md"):
+        text = path.read_text(encoding="utf-8")
+        place = folder / path.relative_to(pages.FOLDER)
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text.replace(old, new) if only in {None, path.name} else text, encoding="utf-8")
+
+
 def test_renewed_pages_agree_and_are_the_committed_ones(tmp_path):
-    for path in pages.FOLDER.glob("*.md"):
-        text = path.read_text(encoding="utf-8").replace("*T1; Theorem 1; `", "*T2; Theorem 2; `0")
-        (tmp_path / path.name).write_text(text, encoding="utf-8")
+    copy_pages(tmp_path, "*T1; Theorem 1; `", "*T2; Theorem 2; `0")
     assert list(pages.problems(claims.rows(), committed(), tmp_path))
     pages.renew(claims.rows(), committed(), tmp_path)
     for path in pages.FOLDER.glob("*.md"):

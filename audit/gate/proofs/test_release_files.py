@@ -64,7 +64,7 @@ def test_release_with_its_domain_is_read(tmp_path):
         ({"seeded": "false"}, "true or false is needed, not 'false' \\(.*seeded"),
         (
             {"noise": {"kind": "laplace", "scale_s": 10**400, "scale_n": 10**400}},
-            "the number is larger than a float holds \\(.*noise.scale_s",
+            "the number is too large for a float \\(.*noise.scale_s",
         ),
         (
             {"noise": {"kind": "laplace", "scale_s": 33.25, "scale_n": 33.25, "mean": [5.0]}},

@@ -88,7 +88,7 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
         problem = "this is a release of `repaired` among others: certify takes the file that --release wrote of it"
         raise ReleaseFileError(problem, file=str(path))
     if not found:
-        raise ReleaseFileError("it holds no release: `fit --release FILE` writes one", file=str(path))
+        raise ReleaseFileError("it contains no release: `fit --release FILE` writes one", file=str(path))
     if mechanism is not None:
         found = [document for document in found if document.get("mechanism") == mechanism]
     if number is not None and not 1 <= number <= len(found):

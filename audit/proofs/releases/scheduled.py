@@ -36,7 +36,7 @@ def require_scheduled(release: RepairedRelease) -> None:
             problem = f"a fit of this domain, size and budget releases {what} here"
             raise ReleaseFileError(problem, place=f"spent[{index}]")
     if release.privacy != account.privacy:
-        raise ReleaseFileError("states something else than its releases lose together", place="privacy")
+        raise ReleaseFileError("states other numbers than its releases lose together", place="privacy")
 
 
 def _known(one: Spent, release: RepairedRelease, budget: Budget) -> Spent:

@@ -66,9 +66,7 @@ def as_floats(what: str, given: Any) -> FloatArray:
         For what is not made of real numbers, masked arrays, longer floats, and whole numbers that lose digits.
     """
     if isinstance(given, np.ma.MaskedArray):
-        raise SubjectError(
-            f"{what} must be a plain array: the mask would get lost, and the hidden numbers be counted"
-        )
+        raise SubjectError(f"{what} must be a plain array: the mask would be lost, and the hidden numbers counted")
     values = np.asarray(given)
     if values.dtype.kind not in "fiub":
         raise SubjectError(
@@ -77,7 +75,7 @@ def as_floats(what: str, given: Any) -> FloatArray:
         )
     lost = lost_in_floats(values)
     if lost is not None:
-        raise SubjectError(f"{what} holds {lost}")
+        raise SubjectError(f"{what} contains {lost}")
     return values.astype(np.float64)
 
 

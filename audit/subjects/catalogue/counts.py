@@ -99,9 +99,7 @@ class SmartSum(Entry):
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
         """Return the two streams."""
-        left, right = np.zeros(self.values), np.zeros(self.values)
-        right[0] = 1.0
-        return left, right
+        return np.zeros(self.values), np.eye(self.values)[0]
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` streams of running sums, shape (count, 6)."""
@@ -139,9 +137,7 @@ class PrefixSum(Entry):
 
     def inputs(self) -> tuple[FloatArray, FloatArray]:
         """Return the two streams."""
-        left, right = np.zeros(self.values), np.zeros(self.values)
-        right[0] = 1.0
-        return left, right
+        return np.zeros(self.values), np.eye(self.values)[0]
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` streams of noisy sums, shape (count, 5)."""

@@ -67,14 +67,19 @@ class _SparseVector(Entry):
         scales = sorted((self.threshold_scale, self.answer_scale))
         points, weights = nodes(kinks, *scales)
         density = scipy.stats.laplace.pdf(points, self.threshold, self.threshold_scale) * weights
-        below = np.array([scipy.stats.laplace.cdf(points, answer, self.answer_scale) for answer in data])
-        above = np.array([scipy.stats.laplace.sf(points, answer, self.answer_scale) for answer in data])
+        below, above = self._beside(points, data)
         found = []
         for places in self.outputs():
             asked = places[-1] + 1 if len(places) == self.stop else len(data)
             factors = [above[j] if j in places else below[j] for j in range(asked)]
             found.append(float(np.prod(factors, axis=0) @ density))
         return np.array(found)
+
+    def _beside(self, thresholds: FloatArray, data: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the chances of each noisy answer to be below, and above, each threshold."""
+        below = np.array([scipy.stats.laplace.cdf(thresholds, answer, self.answer_scale) for answer in data])
+        above = np.array([scipy.stats.laplace.sf(thresholds, answer, self.answer_scale) for answer in data])
+        return below, above
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` outputs, shape (count, stop), or (count, answers) if it never stops."""
@@ -133,8 +138,7 @@ class SparseVector2(SparseVector1):
         """Return the probability of each of :meth:`outputs`."""
         points, weights = nodes(sorted({self.threshold, *data.tolist()}), self.threshold_scale)
         density = scipy.stats.laplace.pdf(points, self.threshold, self.threshold_scale) * weights
-        below = np.array([scipy.stats.laplace.cdf(points, answer, self.answer_scale) for answer in data])
-        above = np.array([scipy.stats.laplace.sf(points, answer, self.answer_scale) for answer in data])
+        below, above = self._beside(points, data)
 
         def stretch(start: int, end: int) -> float:
             """Return the chance of answers below from `start` on, and of one above at `end` if there is one."""

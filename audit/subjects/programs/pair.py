@@ -44,7 +44,7 @@ class InputPair(Document, frozen=True):
         """Check that both inputs can be sent."""
         for side, given in (("left", self.left), ("right", self.right)):
             if problem := _problem(given):
-                raise ValueError(f"{side} holds {problem}")
+                raise ValueError(f"{side} contains {problem}")
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def _problem(given: Any) -> str | None:
             unseen += [(part, depth + 1) for part in value]
         elif isinstance(value, str):
             if any("\ud800" <= character <= "\udfff" for character in value):
-                return f"half of a surrogate pair, which no text can hold: {ascii(value)[:100]}"
+                return f"half of a surrogate pair, which no file can store: {ascii(value)[:100]}"
         elif isinstance(value, int | float) and not _is_float(value):
             return "a number too large for a 64-bit float"
     return None

@@ -92,7 +92,7 @@ def examine(
     functions: Sequence[NoiseFunction] = (),
     seed: int = 0,
 ) -> list[RecorderFinding]:
-    """Run a function on two neighbours with the same noise and return what is wrong; no finding is not a proof.
+    """Run a function on two neighbours with the same noise and return what is wrong; an empty list proves nothing.
 
     The second run gets the noisy numbers of the first.  A function that is private through its noise alone
     must then return the same.

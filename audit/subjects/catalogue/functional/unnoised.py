@@ -19,6 +19,12 @@ from reference.sensitivity import Setting
 SOURCE = "the paper's algorithms add noise to every coefficient: Algorithm 1, lines 14 to 22"
 
 
+def _to_the_corner(setting: Setting) -> Neighbours:
+    """Return data sets of 99 records at (1, 1) and one at the origin, which on the right is at (1, 1), too."""
+    shared = [((1.0, 1.0), 0, 0, 99)]
+    return explicit(setting, shared, [((0.0, 0.0), 0, 0, 1)], [((1.0, 1.0), 0, 0, 1)])
+
+
 class _Bare(Functional):
     """Some coefficients get no noise.
 
@@ -65,8 +71,7 @@ class UnnoisedDiagonal(_Bare):
     @cached_property
     def neighbours(self) -> Neighbours:
         """One record moves from the origin to the corner."""
-        shared = [((1.0, 1.0), 0, 0, 99)]
-        return explicit(self.setting, shared, [((0.0, 0.0), 0, 0, 1)], [((1.0, 1.0), 0, 0, 1)])
+        return _to_the_corner(self.setting)
 
 
 @dataclass(frozen=True)
@@ -100,8 +105,7 @@ class OneVariate(Functional):
     @cached_property
     def neighbours(self) -> Neighbours:
         """One record moves from the origin to the corner."""
-        shared = [((1.0, 1.0), 0, 0, 99)]
-        return explicit(self.setting, shared, [((0.0, 0.0), 0, 0, 1)], [((1.0, 1.0), 0, 0, 1)])
+        return _to_the_corner(self.setting)
 
     def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` coefficient vectors, each moved by one variate."""
