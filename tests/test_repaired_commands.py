@@ -222,6 +222,15 @@ def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fai
     )
     facts = json.loads(run("card three.release --format json").out)
     assert (facts["noise_of_a_probe"], facts["smallest_cell"]) == (noise.max(), smallest)
+    # thresholds beyond those of all probes
+    document = json.loads((folder / "three.release").read_text())
+    document["cells"]["thresholds"][0] += 50.0
+    (folder / "beyond.release").write_text(json.dumps(document))
+    text = " ".join(run("card beyond.release").out.split())
+    # of six cells of so few records, nothing is known then
+    elsewhere = fairness == "demographic_parity"
+    assert ("The limits are wide as probes were made elsewhere" in text) is elsewhere
+    assert "Noise widens" not in text
 
 
 def test_a_card_of_many_columns_names_the_first():

@@ -228,12 +228,10 @@ def test_bad_parquet_is_reported_with_its_place(
     path = parquet_file(tmp_path, COLUMNS | change)
     with pytest.raises(DataError) as caught:
         read(path, rows=rows)
-    found = caught.value
-    assert caught.type is error
-    assert (found.file, found.record, found.row, found.column) == (str(path), record, None, column)
+    kind, found = caught.type, caught.value
+    assert (kind, found.file, found.record, found.row, found.column) == (error, str(path), record, None, column)
     assert record is None or f"file {path}, row {record}, column" in str(found)
-    assert ("; it is a date or a time: count days" in str(found)) == ("datetime64" in str(change))
-    assert "count from 0" not in str(found)
+    assert ("it is a date or a time" in str(found), "from 0" in str(found)) == ("datetime64" in str(change), False)
 
 
 def test_parquet_without_records_or_with_a_column_twice(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
-from reference.repaired.interval import CONFIDENCE, Limits, limits_of, noisiest
+from reference.repaired.interval import CONFIDENCE, Limits, limits_of, noisiest, width_of_noise
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
@@ -82,6 +82,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "measured_at_the_end": None if measured is None else measured.final,
         "difference_between": None if measured is None else list(limits_of(model, release.domain.domain)),
         "noise_of_a_probe": None if noise is None else noise[0],
+        "width_of_noise": None if noise is None else width_of_noise(model),
         "smallest_cell": None if noise is None or noise[1] is None else round(noise[1]),
         "stopped_short": release.shortfall is not None,
         "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
@@ -211,6 +212,13 @@ def _why_wide(facts: dict[str, Any], limits: Limits) -> list[str]:
     """Say what makes the limits wide where they do not show that the aim was reached."""
     if limits.high <= facts["slack"] or facts["noise_of_a_probe"] is None:
         return []
+    if limits.high - limits.low > facts["width_of_noise"]:
+        return [
+            (
+                "The limits are wide as probes were made elsewhere: of a group's share at the final thresholds "
+                "they tell on one side only, or from afar."
+            )
+        ]
     of, size = "", facts["smallest_cell"]
     if size is not None:
         cell = "group" if facts["fairness"] == "demographic_parity" else f"group with one {facts['predicts']}"

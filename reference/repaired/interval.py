@@ -113,6 +113,20 @@ def limits_of(model: Model, domain: Domain) -> Limits:
     return Limits(nearest, max(abs(low), abs(high)))
 
 
+def width_of_noise(model: Model) -> float:
+    """Return how wide limits are, at most, of one probe at the final thresholds: of the two noisiest cells."""
+    cells, laplace = model.cells, not model.delta
+    if cells is None:
+        return (
+            2
+            * _width(1, len(model.probes), laplace=laplace)
+            * math.hypot(model.probes[0].noise, model.noise_of_share)
+        )
+    errors = np.hypot(np.array(cells.probes[0].noise), _errors_of_sizes(model, cells) / 2)[cells.seen.ravel()]
+    width = _width(len(errors), len(cells.probes), laplace=laplace)
+    return float(2 * width * np.sort(errors)[-2:].sum())
+
+
 def _alike(model: Model, domain: Domain, probed: Sequence[Model]) -> BoolArray:
     """Return for each probe whether the model predicts every row as at the probe, shape (probes, groups).
 

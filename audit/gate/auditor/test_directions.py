@@ -20,6 +20,7 @@ from audit.auditor.events.directions import (
 )
 from audit.auditor.events.scores import LogisticScore
 from audit.auditor.events.stored import EventError
+from audit.auditor.events.values import ResidueScore
 from audit.evidence.words import event_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.needs import exhaustively
@@ -212,6 +213,20 @@ def test_weights_of_a_direction_are_those_of_the_hidden_sum():
     assert (again.occurs(left) == event.occurs(left)).all()
     with pytest.raises(EventError, match="centre"):
         stored_event({**event.to_json(), "centre": None})
+
+
+@pytest.mark.parametrize(
+    ("ratios", "unit", "said"),
+    [
+        ((2.0, -2.0), 0.5, "an even multiple of 0.5"),
+        ((-2.0, 2.0), 1.0, "an odd whole number"),
+        ((-2.0, 2.0, -1.0, 2.0, 2.0, -1.0, -2.0), 0.1, "k times 0.1, and k leaves 1, 3 or 4 when divided by 7"),
+        ((2.0, 2.0, -1.0), 1.0, "a whole number k, and k does not leave 2 when divided by 3"),
+    ],
+)
+def test_residues_are_told_in_words(ratios, unit, said):
+    event = Event(ResidueScore(0, len(ratios), ratios, unit), 1.0, True, "left")
+    assert event_in_words(event, ["count"]) == f"count is nearest to {said}"
 
 
 def test_row_of_directions_is_about_what_it_says():

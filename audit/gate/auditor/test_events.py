@@ -20,7 +20,6 @@ from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TREES, TreeScore
 from audit.auditor.events.values import ResidueScore, telling_moduli
 from audit.auditor.subject import SubjectError
-from audit.evidence.words import event_in_words
 from audit.subjects.catalogue import (
     CATALOGUE,
     FloatLaplace,
@@ -378,20 +377,6 @@ def test_an_input_off_the_grid_of_the_noise_is_seen(unit):
     assert event_of(found.event.stored).stored == found.event.stored
     # the null control: an input on the grid
     assert audit(NumbersOnAGrid(unit, 1.0), 20_000).epsilon_lower_bound < 0.1
-
-
-@pytest.mark.parametrize(
-    ("ratios", "unit", "said"),
-    [
-        ((2.0, -2.0), 0.5, "an even multiple of 0.5"),
-        ((-2.0, 2.0), 1.0, "an odd whole number"),
-        ((-2.0, 2.0, -1.0, 2.0, 2.0, -1.0, -2.0), 0.1, "k times 0.1, and k leaves 1, 3 or 4 when divided by 7"),
-        ((2.0, 2.0, -1.0), 1.0, "a whole number k, and k does not leave 2 when divided by 3"),
-    ],
-)
-def test_residues_are_told_in_words(ratios, unit, said):
-    event = Event(ResidueScore(0, len(ratios), ratios, unit), 1.0, True, "left")
-    assert event_in_words(event, ["count"]) == f"count is nearest to {said}"
 
 
 def test_residues_stored_without_a_unit_are_of_whole_numbers():
