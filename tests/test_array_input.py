@@ -241,6 +241,8 @@ def test_a_missing_category_has_another_remedy_than_a_missing_number() -> None:
         "correct it, or declare the column's categories",
     ]
     assert remedy(attributes, "job", None) == "; give it a text, and declare that as a category"
+    for gap in (None, np.nan, pd.NA):
+        assert remedy((OneHot("job", ("a", "")),), "job", gap) == '; fill it in with "", which is declared'
     assert remedy(attributes, "job", "") == '; fill it in, or declare "" as a category'
     assert [remedy(attributes, *cell) for cell in (("job", "c"), ("age", 99.0), ("label", None))] == 3 * [""]
 

@@ -7,9 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.__main__ import main
 from tests.benchmarks.page import draw, slope, text_of
 
 DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_help_is_given_and_nothing_is_timed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tests.benchmarks.__main__.busy", lambda: pytest.fail("timed"))
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "--write" in capsys.readouterr().out
+    # the control: without it, timing starts
+    with pytest.raises(pytest.fail.Exception, match="timed"):
+        main([])
 
 
 def test_slope_is_the_exponent_of_a_power() -> None:

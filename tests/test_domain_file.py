@@ -236,8 +236,12 @@ def test_value_that_is_not_declared_is_named(column: str, value: Any, error: typ
         (["1", "2"], "2.0", "declare numbers without quotes: 1, 1.0 and 1e0 are then the same"),
         (["no", "yes"], 1, "it is a number where texts are declared"),
         (["no", "yes"], np.float64(1.0), "it is a number where texts are declared"),
+        (["no", "yes"], " yes", "it differs from 'yes' by blanks only: spell both alike"),
+        (["no", "not  now"], "not now", "it differs from 'not  now' by blanks only: spell both alike"),
+        (["no", "yes"], "Yes", "it differs from 'yes' by capitals only: spell both alike"),
+        (["no", "yes"], "YES ", "it differs from 'yes' by blanks and capitals only: spell both alike"),
         # nothing of the kind is wrong
-        (["no", "yes"], "Yes", None),
+        (["no", "yes"], "y es", None),
         (["1", "2"], "3", None),
         ([1, 2], 3, None),
         ([0, 1], "yes", None),
@@ -256,7 +260,7 @@ def test_value_of_another_kind_than_declared_gets_a_hint(
         problem = str(caught.value)
         assert "np." not in problem
         if said is None:
-            assert not any(hint in problem for hint in ("truth value", "without quotes", "where texts"))
+            assert not any(hint in problem for hint in ("truth value", "without quotes", "where texts", "alike"))
         else:
             assert f"; {said} (row 2" in problem
 
@@ -409,8 +413,11 @@ def test_text_that_is_no_domain_file_is_reported_with_the_file(
 
 
 def test_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(DomainFileError, match="cannot be read"):
+    with pytest.raises(DomainFileError, match=r"cannot be read.*; `cfm domain --describe` writes a template"):
         load_domain_file(tmp_path / "missing.json")
+    with pytest.raises(DomainFileError, match="cannot be read") as caught:
+        load_domain_file(tmp_path)
+    assert "--describe" not in str(caught.value)
     (tmp_path / "latin.json").write_bytes(b'{"schema": "\xe9"}')
     with pytest.raises(DomainFileError, match="not UTF-8"):
         load_domain_file(tmp_path / "latin.json")

@@ -212,6 +212,34 @@ def test_a_file_that_is_read_is_never_written_over(run: Run, files: Path, argume
     assert run(*arguments[:-1], "elsewhere.csv")[0] == EXIT_FINE
 
 
+@pytest.mark.parametrize("name", ["-", "", "/dev/stdout", "/proc/self/fd/1"])
+@pytest.mark.parametrize("option", ["--out", "--release"])
+def test_what_stands_for_standard_output_is_no_file(run: Run, files: Path, option: str, name: str) -> None:
+    before = listing(files)
+    code, out, err = run(*FIT, "people.csv", option, name)
+    printed = "; left out, the result is printed" if option == "--out" else ""
+    assert (code, out) == (EXIT_USAGE, "")
+    assert err.endswith(f"Invalid value for '{option}': {name!r} is not the name of a file{printed}\n")
+    assert listing(files) == before
+
+
+def test_modules_and_files_of_named_data_are_never_written_over(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFM_DATA", "data")
+    for folder in ("small", "adult", "us_acs2024"):
+        (files / "data" / folder).mkdir(parents=True)
+    named = ["data/small/german.csv", "data/adult/adult.test", "data/us_acs2024/us_acs2024.csv.gz"]
+    for name, what in [*((name, "that of a named data set") for name in named), ("mine.py", "a module of Python")]:
+        (files / name).write_text("mine")
+        code, out, err = run(*FIT, "people.csv", "--out", name)
+        assert (code, out, f"must be another file than {what}" in err) == (EXIT_USAGE, "", True), name
+        assert (files / name).read_text() == "mine"
+    # the null controls: other files beside them, and a new name
+    for name in ("data/small/mine.csv", "mine.txt", "new.py"):
+        assert run(*FIT, "people.csv", "--out", name)[0] == EXIT_FINE
+
+
 PDFC = (*FIT, "people.csv", "--quiet")
 
 

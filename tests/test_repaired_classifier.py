@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import warnings
 from fractions import Fraction
@@ -19,6 +20,7 @@ from reference.common.errors import (
     BoundsFromDataError,
     CeilingError,
     DataHolderWarning,
+    DeclarationError,
     ExtraColumnError,
     InputError,
     MissingColumnError,
@@ -381,7 +383,9 @@ def test_columns_of_other_lengths_are_no_missing_values():
 def test_more_values_than_are_declared_are_told(given):
     values = ["other" if row == 5 else value for row, value in enumerate(Y if given == "y" else Z)]
     said = refused(X, **{given: values})
-    assert "; 3 distinct values occur where 2 are declared (row 5" in said
+    more = ": correct it, or list every group under `values` in the domain file" if given == "groups" else ""
+    assert f"; 3 distinct values occur where 2 are declared{more} (row 5" in said
+    assert said.endswith("; rows count from 0)")
     wrong = ["other"] * len(X)
     assert "distinct values" not in refused(X, **{given: wrong})
 
@@ -393,6 +397,21 @@ def test_group_of_three_declared_values_is_taken():
     assert model.fit(X, Y, sensitive_features=three).intercept_.shape == (3,)
     with pytest.raises(InputError, match="4 distinct values occur where 3 are declared"):
         model.fit(X, Y, sensitive_features=["y" if row == 9 else value for row, value in enumerate(three)])
+
+
+def test_dates_among_numbers_are_told_from_other_texts():
+    hint = "count days or seconds, or move the column from `attributes` to `ignore` (row 5, column 'age'"
+    moment = datetime.datetime(2020, 2, 1, 12, tzinfo=datetime.UTC)
+    for date in ("2020-02-01", " 1/2/20 12:30", "12:30", moment, moment.date(), pd.Timestamp(moment)):
+        assert hint in refused(with_values(X, age={5: date})), date
+    for other in ("1-800", "3/4", "x2020-02-01", "twelve", "2020-02/01"):
+        assert hint not in refused(with_values(X, age={5: other})), other
+
+
+@pytest.mark.parametrize("domain", [{"attributes": []}, None, 3, ["domain.json"]])
+def test_domain_of_another_kind_is_refused(domain):
+    with pytest.raises(DeclarationError, match="the path of a domain file, a DomainFile or a Domain"):
+        RepairedClassifier(domain=domain).fit(X, Y, sensitive_features=Z)
 
 
 def test_two_columns_of_one_name_are_refused_by_name():

@@ -17,6 +17,7 @@ from reference.commands.options import FitReadingOptions
 from reference.commands.parsing import with_defaults
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.domain.markers import Marker
 from reference.repaired import prepared
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.interval import Limits
@@ -183,6 +184,10 @@ def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder)
     measured = "by 4 noisy probes: with 95% confidence the difference among the records fitted is"
     assert f"{measured} {Limits(low, high)}." in " ".join(text.split())
     assert low - 0.001 <= abs(third["difference"]) <= high + 0.001
+    widened = f"Noise widens the limits: it is about {third['noise']:.2g} in one probe, and limits allow"
+    assert widened in " ".join(text.split())
+    # where the limits show that the aim was reached, nothing has to be explained
+    assert "Noise widens" not in said(multiplier=third["multiplier"], slack="1/2")[0]
     # one number alone: one probe's would seem to contradict that of all
     assert f"{third['difference']:+.3f}" not in text
     # where a warning has the limits, they are not said again
@@ -199,6 +204,28 @@ def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder)
     assert (facts["measured_difference"], facts["measured_with_noise"]) == (-1.0, 1.0)
     assert facts["difference_between"] == [0, 1]
     assert "How large the difference is at the final thresholds, no probe shows." in text
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
+def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fairness):
+    group = Marker("sex", values=("f", "m", "x"))
+    records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) % 8 == 0, "x", NEW_Z))
+    records.to_csv(folder / "three.csv", index=False)
+    (folder / "three.json").write_text(json.dumps(plain(DOMAIN.with_(group=group))))
+    asked = FIT.replace("people.csv", "three.csv").replace("domain.json", "three.json")
+    run(f"{asked} --fairness {fairness} --release three.release")
+    release = load_repaired(folder / "three.release")
+    assert release.cells is not None
+    noise = np.array(release.cells.probes[0].noise)
+    smallest = round(release.cells.sizes[int(noise.argmax())])
+    cell = "group" if fairness == "demographic_parity" else "group with one income"
+    text = " ".join(run("card three.release").out.split())
+    assert (
+        f"it is about {noise.max():.2g} in one probe for the smallest {cell}, of about {smallest:,} records"
+        in text
+    )
+    facts = json.loads(run("card three.release --format json").out)
+    assert (facts["noise_of_a_probe"], facts["smallest_cell"]) == (noise.max(), smallest)
 
 
 def test_a_card_of_many_columns_names_the_first():

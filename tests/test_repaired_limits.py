@@ -18,10 +18,10 @@ from reference.common.grid import rounded_to_grid
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.records import Records, encode_table
-from reference.repaired import interval, repaired_logistic
+from reference.repaired import interval, repaired_logistic, shortfall
 from reference.repaired.advice import said_of_probes
 from reference.repaired.expected import drawn_records
-from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, every_row, limits_of
+from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, _ends, every_row, limits_of
 from reference.repaired.model import Model
 from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.sums import imbalance
@@ -175,6 +175,21 @@ def test_what_is_said_is_between_its_limits_rounded_outwards():
     )
 
 
+def test_limits_that_hold_the_slack_say_so_or_nothing(monkeypatch):
+    def said(low: float, high: float, slack: float = 0.0) -> str:
+        monkeypatch.setattr(shortfall, "limits_of", lambda *_: Limits(low, high))
+        monkeypatch.setattr(shortfall, "_found", lambda *_: Shortfall(0.002, 0.0005, slack))
+        return str(shortfall.shortfall_of(None, None, slack))
+
+    holds = "; that includes the slack, as limits allow for more noise than a forecast)"
+    assert holds in said(0.0, 0.05)
+    assert said(0.0, 0.01) == "None"
+    assert said(0.01, 0.03, 0.02) == "None"
+    # the null controls: limits above the slack, and none
+    assert said(0.001, 0.009).endswith("(0.001 to 0.009 with 95% confidence)")
+    assert "no probe shows how much is left" in said(0.0, 1.0)
+
+
 def test_groups_that_noise_hides_are_said_to_be_left_out():
     for groups, said in ((nine, True), (partial(few_rows, groups=3), False)):
         found = []
@@ -273,6 +288,22 @@ def test_where_rows_cannot_be_looked_at_only_probes_of_the_end_count(monkeypatch
     ended = replace(model, multiplier=model.probes[-1].multiplier)
     assert limits_of(ended, domain).known
     assert limits_of(replace(model, multiplier=model.probes[-1].multiplier + 1e-9), domain) == UNKNOWN
+
+
+def test_ends_of_a_share_are_those_of_its_own_noise():
+    """Noise of a cell's size moves a share by its distance from 1/2."""
+    shares, tolerated = np.linspace(-0.5, 0.5, 20_001), 1e-4
+    for width, deviation, of_size in ((3.0, 0.01, 0.05), (4.0, 0.02, 0.2), (4.0, 0.0, 0.1), (3.0, 0.1, 0.0)):
+        for mean in (-0.3, 0.0, 0.1, 0.45):
+            within = np.abs(mean - shares) <= width * np.hypot(deviation, of_size * shares) + 1e-12
+            low, high = _ends(mean, width, deviation, of_size)
+            assert max(-0.5, low) == pytest.approx(shares[within].min(), abs=tolerated)
+            assert min(0.5, high) == pytest.approx(shares[within].max(), abs=tolerated)
+    # where the size may be nothing, no share is ruled out
+    assert _ends(0.2, 4.0, 0.01, 1.0)[0] < -0.5
+    assert _ends(0.2, 4.0, 0.01, 1.0)[1] > 0.5
+    # the null control: without it the limits are narrower, and even around the mean
+    assert _ends(0.2, 3.0, 0.01) == pytest.approx((0.17, 0.23))
 
 
 @pytest.mark.parametrize("delta", ["1e-5", "0"])

@@ -12,7 +12,7 @@ from reference.budgets import Budget
 from reference.experiments.frontier import FrontierDesign, split_of
 from reference.repaired import repaired_logistic
 from tests.benchmarks.constants import using
-from tests.benchmarks.shares import ROUNDS, WIDTHS, descent_by_widths, difference, judged, parts_of
+from tests.benchmarks.shares import CURVATURE, ROUNDS, WIDTHS, descent_by_widths, difference, judged, parts_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -51,11 +51,24 @@ def test_a_rule_is_adopted_if_it_is_better_over_all_and_worse_nowhere():
 
 
 def test_the_page_says_which_rule_was_better():
-    rules = json.loads((ROOT / "docs/data/shares.json").read_text())["rules"]
+    rules = {
+        name: json.loads((ROOT / f"docs/data/{name}.json").read_text())["rules"]
+        for name in ("shares", "shares-again")
+    }
     page = " ".join((ROOT / "docs/frontier.md").read_text().split())
-    for name, adopted in ((ROUNDS, True), (WIDTHS, False)):
-        rule = rules[name]
-        assert rule == judged(rule["tables"])
-        assert rule["adopted"] is adopted
-        assert f"{abs(rule['better']):.4f} ± {rule['error']:.4f}".replace("0.", ".") in page
-    assert f"on US {rules[ROUNDS]['tables']['us']['better']:.4f}".replace("0.", ".") in page
+
+    def says(row):
+        return f"{abs(row['better']):.4f} ± {row['error']:.4f}".replace("0.", ".") in page
+
+    assert [(file, name, rule["adopted"]) for file, found in rules.items() for name, rule in found.items()] == [
+        ("shares", ROUNDS, True),
+        ("shares", WIDTHS, False),
+        ("shares", CURVATURE, False),
+        ("shares-again", CURVATURE, False),
+    ]
+    assert all(rule == judged(rule["tables"]) for found in rules.values() for rule in found.values())
+    assert says(rules["shares"][ROUNDS])
+    assert says(rules["shares"][WIDTHS])
+    assert all(says(row) for row in rules["shares-again"][CURVATURE]["tables"].values())
+    us = rules["shares"][ROUNDS]["tables"]["us"]
+    assert f"on US {us['better']:.4f}".replace("0.", ".") in page

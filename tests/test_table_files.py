@@ -232,6 +232,8 @@ def test_bad_parquet_is_reported_with_its_place(
     assert caught.type is error
     assert (found.file, found.record, found.row, found.column) == (str(path), record, None, column)
     assert record is None or f"file {path}, row {record}, column" in str(found)
+    assert ("; it is a date or a time: count days" in str(found)) == ("datetime64" in str(change))
+    assert "count from 0" not in str(found)
 
 
 def test_parquet_without_records_or_with_a_column_twice(tmp_path: Path) -> None:

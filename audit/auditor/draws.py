@@ -14,7 +14,7 @@ import numpy as np
 from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
-from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes
+from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
 from reference.common.arrays import FloatArray
 from reference.common.scheduler import Call, cluster
 
@@ -103,10 +103,7 @@ class Draws:
             inputs = subject.inputs()
         except FAILURES as problem:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
-        pair: Any = inputs
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise SubjectError(f"inputs() must return the two inputs, not {inputs!r:.100}")
-        probe = cls(subject, (pair[0], pair[1]), -1, entropy, workers)
+        probe = cls(subject, two_inputs(inputs), -1, entropy, workers)
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")

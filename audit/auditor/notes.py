@@ -8,8 +8,10 @@ import numpy as np
 
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
+from audit.auditor.events.quantiser import largest_unit, step_of, unit_of_small_floats
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.values import (
+    LARGEST_TABLE,
     LOOKED_AT,
     largest_share_alone,
     may_repeat,
@@ -46,6 +48,27 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
         if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
             found.append(k)
     return tuple(found)
+
+
+def without_residues(pair: Pair, quantiser: Quantiser) -> tuple[int, ...]:
+    """Return the coordinates at whose residues no event looks: small floats may be why there are any.
+
+    Nor does a table look at values that are many, or that the grid makes one.
+    """
+    found = []
+    for k, step in enumerate(quantiser.steps):
+        # a few outputs mostly tell
+        if largest_unit(_finite(pair[0][:A_FEW, k])) is None:
+            continue
+        values = _finite(np.concatenate([side[:, k] for side in pair]))
+        unit = unit_of_small_floats(values)
+        if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
+            found.append(k)
+    return tuple(found)
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    return values[np.isfinite(values)]
 
 
 def unseen(

@@ -27,7 +27,14 @@ from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.families import Taught
 from audit.auditor.events.reduction import KEPT, WIDEST
-from audit.auditor.notes import new_combinations, notes_on, repeating_coordinates, rounded, unseen
+from audit.auditor.notes import (
+    new_combinations,
+    notes_on,
+    repeating_coordinates,
+    rounded,
+    unseen,
+    without_residues,
+)
 from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Pair, Scored, scored_by
 from audit.auditor.subject import SubjectError
 from audit.bounds import Method
@@ -158,6 +165,8 @@ class Selection:
     unseen : float
         Share of the choosing draws with a value that the learning draws lacked and one input may have alone, where
         nearly all others repeat.
+    without_residues : tuple of int
+        Coordinates whose residues no event looks at (:func:`audit.auditor.notes.without_residues`).
     """
 
     ideal: tuple[ToCertify, ...]
@@ -167,6 +176,7 @@ class Selection:
     notes: tuple[str, ...]
     rows: int
     unseen: float = 0.0
+    without_residues: tuple[int, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -264,7 +274,8 @@ def select_from(
         share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
         new = (*rare, *new_combinations(learning, choosing, quantiser))
     notes = (*notes_on(choosing), *new, *getattr(source.subject, "notes", ()))
-    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, share_unseen)
+    hidden = without_residues(choosing, quantiser)
+    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, share_unseen, hidden)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from reference.common.arrays import FloatArray
 from reference.common.errors import InputError
+from reference.common.printable import in_brief
 
 DOMAIN_NAMES = ("neighbourhood", "candidates")
 """Attributes that may replace `inputs`: the auditor then searches for the two (docs/adapters.md)."""
@@ -73,6 +74,19 @@ def check_attributes(subject: object) -> None:
             raise SubjectError(f"{name} failed: {type(problem).__name__}: {problem}") from problem
         if found is not _ABSENT and not fits(found):
             raise SubjectError(f"{name} must be {words}, not {found!r:.100}")
+
+
+def two_inputs(given: Any) -> tuple[Any, Any]:
+    """Return what a subject's `inputs()` returned, if it is a pair.
+
+    Raises
+    ------
+    SubjectError
+        Also for a table or an array: its columns or rows are no inputs.
+    """
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise SubjectError(f"inputs() must return the two inputs, not {in_brief(given)}")
+    return given[0], given[1]
 
 
 _ABSENT = object()

@@ -170,10 +170,12 @@ def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
     # the account of noise on a grid is a long fraction
     epsilon = exactly if len(exactly) <= LONGEST else repr(rounded_up(found.epsilon))
     yield f"states epsilon {epsilon}, delta {decimal_text(found.delta)}, replace_one"
+    # of Gaussian noise: how far one person moves the numbers, in standard deviations, squared
+    unit = "squared shift" if found.kind == "gaussian" else "epsilon"
     for one in found.entries:
         enough = "" if one.change >= one.needed else f", less than the {decimal_text(one.needed)} that it can"
-        yield f"{one.what}: {one.numbers} numbers, loses {float(one.loss):.6g}{enough}"
-    what = "squared shifts" if found.kind == "gaussian" else "epsilons"
+        yield f"{one.what}: {one.numbers} numbers, {unit} {float(one.loss):.6g}{enough}"
+    what = f"{unit}s"
     yield f"{what} add up to {float(found.spent):.12g}, " + (
         "which epsilon and delta allow" if found.holds else "MORE THAN EPSILON AND DELTA ALLOW"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,10 +11,8 @@ from audit.auditor.verdict import STATED_SIZE
 from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
-from audit.evidence.words import counted_in_words, is_of_rounding
-from audit.subjects.stated import MOST_SHOWN
+from audit.evidence.words import counted_in_words, inputs_in_words, is_of_rounding, said_of_barely
 from reference.common.numbers import text_below
-from reference.common.printable import printable
 
 _OF_BITS = "; `at the bits` is on every bit of the floats, and sets the exit code."
 
@@ -54,7 +51,7 @@ def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None
     return table_text(table, width or WIDTH) + fitted(_explanations(results, judged), width)
 
 
-def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[str]:
+def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator[str]:
     significance = results[0].estimate.significance
     yield (
         f"Each bound holds with probability {1 - significance:g} on its own (significance {significance:g}), "
@@ -74,7 +71,7 @@ def _explanations(results: Sequence[EstimateResult], judged: str) -> Iterator[st
         yield from _lines(result, judged)
 
 
-def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
+def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
     found, inputs = result.estimate, result.inputs
     theorem = f" by {inputs['claim']}" if "claim" in inputs else ""
     claim = f"claims ({result.claimed:g}, {float(result.claimed_delta):g}){theorem}"
@@ -85,8 +82,7 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
             yield from (f"    {_row_text(row)}" for row in inputs[side])
     else:
         adjacency = f" ({inputs['adjacency']})" if "adjacency" in inputs else ""
-        left, right = (_input_text(inputs[side]) for side in ("left", "right"))
-        yield f"  inputs: {left} against {right}{adjacency}"
+        yield f"  inputs: {inputs_in_words(inputs['left'], inputs['right'])}{adjacency}"
     if "search" in inputs:
         yield _search_text(inputs["search"])
     yield f"  event: {counted_in_words(found.event, found.counts, result.output_names)}"
@@ -110,6 +106,9 @@ def _lines(result: EstimateResult, judged: str) -> Iterator[str]:
         if needed == found.requested_draws:
             enough = "more draws may not help, as a better event would have decided"
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {enough}"
+    if result.verdict(judged) == "refuted":
+        barely = said_of_barely(result.certified(judged), result.claimed, found.delta, found.significance)
+        yield from () if barely is None else (f"  {barely}",)
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command}"
 
@@ -143,12 +142,6 @@ def _search_text(search: dict[str, Any]) -> str:
     left = max(0, search["pairs_untried"] - sifted)
     untried = f", {left:,} listed pairs not tried" if left else ""
     return f"  search: found {origins[search['origin']]}, {seen}, with {search['draws']:,} draws{untried}{early}"
-
-
-def _input_text(given: Any) -> str:
-    """Return an input, or its start, in one line: a program's text must not steer the reader's terminal."""
-    text = printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}... ({len(text):,} characters)"
 
 
 def _row_text(row: dict[str, Any]) -> str:

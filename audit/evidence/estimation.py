@@ -282,6 +282,8 @@ def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, An
         return {}
     try:
         return stated_inputs(subject)
+    except SubjectError:
+        raise
     except FAILURES as problem:
         raise ReadingError("mechanism", name, f"a subject with two inputs ({problem})") from problem
 

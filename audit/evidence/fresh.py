@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from scipy.special import betaincinv
+from scipy.stats import binom
 
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS, smallest_step, step_of, unit_of
+from audit.auditor.selection import MOST_SELECTING, SMALLEST_FIRST_LOOK
 from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
@@ -41,10 +44,33 @@ VERY_SMALL = 0.01
 """An audit sets the smallest growing step below this quantile of the outputs only by rare luck."""
 
 FINER = 16
-"""A grid may be this much finer than the quartiles require: an audit's own may be 8, the rest is for luck."""
+"""The smallest growing step may be this much finer than that quantile requires, for luck."""
+
+OF_CERTIFYING, OF_SCREENED = 5, 10
+"""For so many rows that certify, a grid is made from one at least; that of outputs to be reduced likewise."""
 
 ENOUGH_FAR = 1_000
-"""So many outputs that are not the usual one, and an audit of as many draws saw some when it made its grid."""
+"""So many fresh outputs that are not the usual one show how near it those of an audit are, but for luck."""
+
+MOST_BATCHES = 64
+"""Batches of fresh outputs, each as many as a grid was made from, that may show a unit."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How many outputs of both inputs an audit's grid was made from.
+
+    Parameters
+    ----------
+    fewest, most : int
+    """
+
+    fewest: int
+    most: int
+
+    def surely(self, share: float) -> float:
+        """Return the share that was surely there of what has this probability: all but :data:`FORGED`."""
+        return float(binom.ppf(FORGED, self.fewest, share)) / self.fewest
 
 
 @dataclass(frozen=True)
@@ -108,7 +134,9 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         chunks = list(source.map(CERTIFY, draws_per_input // per_call, occurrences))
         found, *of_curve = np.sum([one for one, _ in chunks], axis=0)
         by_calls = np.sum([one for _, one in chunks], axis=0)
-        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows))
+        certified = certificate.all_counts.likely_draws // per_call
+        selected = certificate.draws // per_call - 2 * certified
+        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows), certified, selected)
     except (IndexError, ValueError) as problem:
         raise CertificateError(f"does not fit the subject's outputs: {problem}", place="event") from problem
     if isinstance(subject, ProgramSubject):
@@ -207,55 +235,95 @@ def _counts(found: IntArray, likely_input: str, draws: int) -> Counts:
     return Counts.of(left, right, draws, likely_input)
 
 
-def too_fine(event: Event, left: FloatArray, right: FloatArray) -> tuple[int, ...]:
+def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, selected: int) -> tuple[int, ...]:
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
-    An audit's grid is at least half of 2^-16 of the mean distance from the median, and that mean is at least a
-    quarter of the distance of the quartiles, however heavy the tails, and if most outputs are one number, a
-    twentieth of the distance of rarer quantiles.  Where its steps grow, the smallest is 2^-16
-    of the lowest tenth's upper end, here of the lowest hundredth's.  All are computed from new draws.
+    An audit's grid is at least half of 2^-16 of the mean distance from the median, which new draws show to be at
+    least so large among as many outputs as the grid was made from.  Where its steps grow, the smallest is 2^-16
+    of the lowest tenth's upper end, here of the lowest hundredth's.
+
+    Parameters
+    ----------
+    event : Event
+    left, right : ndarray, shape (n, k)
+        New draws.
+    certified : int
+        Rows of each input that certified: an audit's grid is made from a share of as many.
+    selected : int
+        Rows of both inputs that did not.
     """
     if event.quantiser is None:
         return ()
-    grids = [(event.quantiser, event.reduction or _itself)]
+    grids = [(event.quantiser, event.reduction or _itself, certified // OF_CERTIFYING)]
     if event.reduction is not None:
-        grids.append((event.reduction.quantiser, _itself))
+        grids.append((event.reduction.quantiser, _itself, certified // OF_SCREENED))
     found: set[int] = set()
-    for quantiser, view in grids:
+    for quantiser, view, rows in grids:
         outputs = np.concatenate([view(left), view(right)])
-        finite = (values[np.isfinite(values)] for values in outputs.T)
-        found.update(k for k, values in enumerate(finite) if _is_too_fine(float(quantiser.steps[k]), values))
+        fewest = 2 * max(1, min(rows, SMALLEST_FIRST_LOOK, MOST_SELECTING // outputs.shape[1]))
+        seen = Seen(fewest, max(fewest, selected))
+        found.update(
+            k for k, values in enumerate(outputs.T) if _is_too_fine(float(quantiser.steps[k]), values, seen)
+        )
     return tuple(sorted(found))
 
 
-def _is_too_fine(step: float, values: FloatArray) -> bool:
-    """Return whether a step is too fine for the finite values of a coordinate."""
-    if not len(values):
+def _is_too_fine(step: float, values: FloatArray, seen: Seen) -> bool:
+    """Return whether a step is too fine for the values of a coordinate."""
+    ordered = np.sort(values[np.isfinite(values)])
+    if not len(ordered):
         return False
     if step < 0:
-        return -step * FINER < smallest_step(values, VERY_SMALL)
-    spread = _spread(values)
-    far = np.abs(values - np.median(values)) if spread == 0 else np.zeros(0)
-    if np.count_nonzero(far) >= ENOUGH_FAR:
-        # most are one number; the mean distance is that of all others, in parts
-        spread = float(np.quantile(far[far > 0], 0.25)) / len(values)
-    if step / 2 * 2.0**QUANTISED_BITS * FINER >= spread:
+        return -step * FINER < smallest_step(ordered, VERY_SMALL)
+    if step == 0:
+        # all that were seen were one number
+        return seen.surely(_share(int(np.count_nonzero(_far(ordered) / seen.most)), len(values))) > 0
+    # both are halves
+    if step * 2.0**QUANTISED_BITS >= _spread(ordered, len(values), seen):
         return False
     # multiples of a unit have their own grid
-    unit = unit_of(values)
-    return unit is None or step < step_of(unit)
+    batches = min(MOST_BATCHES, max(1, len(values) // seen.fewest))
+    units = (unit_of(some[np.isfinite(some)]) for some in (values[first::batches] for first in range(batches)))
+    return not any(unit is not None and step >= step_of(unit) for unit in units)
 
 
-def _spread(values: FloatArray) -> float:
-    """Return half the distance of the quartiles, or a share of that of rarer quantiles, whichever is more.
+def _spread(ordered: FloatArray, fresh: int, seen: Seen) -> float:
+    """Return half of what the mean distance from the median surely was, at least, among the values seen.
 
-    The mean distance from the median is at least the distance of a quantile from it, times the share beyond that.
+    If a share of them is at or below one number, and as large a share at or above another, their mean distance
+    from any point is at least the share times the distance of both.  If any is not the usual one, it is at least
+    that one's distance, in parts.
+
+    Parameters
+    ----------
+    ordered : ndarray
+        Fresh values, sorted.
+    fresh : int
+        Of so many, with those that are not finite.
+    seen : Seen
     """
-    shares = [0.25, *(rarer for rarer in (0.05, 0.01) if rarer * len(values) >= FINER)]
-    # half of each: finite numbers can have an infinite difference
-    return max(
-        4 * s * float(high / 2 - low / 2) for s in shares for low, high in [np.quantile(values, [s, 1 - s])]
-    )
+    far = _far(ordered)
+    far = far[far > 0]
+    found = float(np.quantile(far, 1 / ENOUGH_FAR)) / seen.most if len(far) >= ENOUGH_FAR else 0.0
+    place = len(ordered) // 4
+    while place and (share := seen.surely(_share(place, fresh))):
+        # half of each: finite numbers can have an infinite difference
+        found = max(found, share * float(ordered[-place] / 2 - ordered[place - 1] / 2))
+        place //= 2
+    return found
+
+
+def _share(some: int, fresh: int) -> float:
+    """Return what the probability of an event is at least, but for a chance of :data:`FORGED`, by fresh draws.
+
+    Or, of what is beyond that one of them, from an end: it has a beta distribution, or is larger.
+    """
+    return float(betaincinv(some, fresh - some + 1, FORGED)) if some else 0.0
+
+
+def _far(values: FloatArray) -> FloatArray:
+    """Return half the distances from the median."""
+    return np.abs(values / 2 - np.median(values) / 2)
 
 
 def _itself(outputs: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ from audit.bounds import (
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.words import counted_in_words, is_of_rounding, unseen_in_words
+from audit.evidence.words import counted_in_words, is_of_rounding, said_of_barely, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
@@ -203,16 +203,12 @@ def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
 class _Given(Draws):
     """Draws made already: a phase is the next rows of both arrays."""
 
-    def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
-        """Return rows that no other phase returns: phases are requested in order, each once."""
+    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield, whole, rows that no other phase has: phases are requested in order, each once."""
         first = getattr(self, "_used", 0)
         object.__setattr__(self, "_used", first + rows)
         left, right = self.inputs
-        return left[first : first + rows], right[first : first + rows]
-
-    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield a phase whole."""
-        yield self.phase(phase, rows)
+        yield left[first : first + rows], right[first : first + rows]
 
 
 class How(TypedDict, total=False):
@@ -297,6 +293,9 @@ class OneCallFinding:
             f"  event: {counted_in_words(found.event, found.counts)}",
             f"  {found.draws:,} draws, seed {self.seed}",
         ]
+        if self.verdict == "refuted":
+            barely = said_of_barely(found.ideal, self.claimed_epsilon, found.delta, found.significance)
+            lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

@@ -16,7 +16,7 @@ from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, tempered, versions
 from audit.evidence.request import EstimateRequest, Judged
-from audit.evidence.words import event_in_words, unseen_in_words
+from audit.evidence.words import event_in_words, not_looked_at_in_words, unseen_in_words
 from audit.subjects.adjacency import UNCHECKED
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
@@ -235,6 +235,7 @@ class EstimateResult:
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
         parts.append(f"kinds of events that were not searched{kinds}")
+        parts += not_looked_at_in_words(found.event, found.without_residues, self.output_names)
         parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
 from audit.auditor.events import Event
 from audit.auditor.events.bits import EqualityScore
-from audit.bounds import Counts
+from audit.auditor.tally import CertifiedEvent
+from audit.bounds import Counts, p_value
+from reference.common.printable import printable
 
 NEGATIVE_ZERO = "negative_zero"
 """The kind of bits that is the sign of a zero."""
@@ -25,10 +30,7 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     """
     document = event.to_json()
     coordinate = document.get("coordinate")
-    if coordinate is not None and event.reduction is not None:
-        where = event.reduction.described(coordinate)
-    else:
-        where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
+    where = "" if coordinate is None else coordinate_in_words(event, coordinate, names)
     occurs = event.at_least == (event.threshold > 0)
     if document["score"] == "coordinate":
         return f"{where} {document['relation']} {event.threshold:.6g}"
@@ -39,21 +41,138 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
         return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
     if document["score"] == "residue":
         ratios = list(enumerate(document["log_ratios"]))
-        inside = [str(residue) for residue, ratio in ratios if event.within(np.array([ratio])).all()]
-        steps = "" if document["unit"] == 1 else f" in steps of {document['unit']:g},"
-        return f"{where}{steps} mod {document['modulus']} in {{{', '.join(inside)}}}"
+        inside = [residue for residue, ratio in ratios if event.within(np.array([ratio])).all()]
+        return f"{where} is nearest to {_multiple_in_words(document['modulus'], inside, document['unit'])}"
     if document["score"] in ("one_sided", "one_sided_rows"):
         what = where or "the whole output"
         return f"{what} is {'' if occurs else 'not '}one of {len(document['values']):,} that one input alone had"
     if document["score"] == "distance":
         side = "at least" if event.at_least else "at most"
-        return f"a sum of weighted coordinates is {side} {event.threshold:.6g} from {document['centre']:.6g}"
+        return f"{_sum_in_words(event, names)} is {side} {event.threshold:.6g} from {document['centre']:.6g}"
+    if document["score"] == "logistic":
+        return f"{_sum_in_words(event, names)} {document['relation']} {event.threshold:.6g}"
     if document["score"] == "not_finite" and where:
         return f"{document['kind']} {'' if occurs else 'not '}in {where}"
     score = {"not_finite": f"{document.get('kind')} in an output"}.get(
         document["score"], document["score"] + " score"
     )
     return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+
+
+def coordinate_in_words(event: Event, coordinate: int, names: Sequence[str] = ()) -> str:
+    """Name a coordinate of the outputs that an event looks at, or of what they are reduced to."""
+    if event.reduction is not None:
+        return event.reduction.described(coordinate)
+    return names[coordinate] if names else f"output[{coordinate}]"
+
+
+def not_looked_at_in_words(event: Event, without_residues: Sequence[int], names: Sequence[str] = ()) -> list[str]:
+    """Say what no event looked at, though it may be there.
+
+    Parameters
+    ----------
+    event : Event
+        Any one, whose grid shows how many coordinates there are.
+    without_residues : sequence of int
+        Coordinates.
+    names : sequence of str
+        Of the coordinates of an output.
+    """
+    found = []
+    if len(without_residues) == 1:
+        where = coordinate_in_words(event, without_residues[0], names)
+        found.append(f"residues of {where}, whose numbers look like single precision")
+    elif without_residues:
+        found.append(f"residues of {len(without_residues)} coordinates, whose numbers look like single precision")
+    if event.quantiser is not None and len(event.quantiser.steps) > 1:
+        found.append("sums and differences of coordinates that are finer than the grid")
+    return found
+
+
+def _multiple_in_words(modulus: int, residues: Sequence[int], unit: float) -> str:
+    """Say which multiples of a unit these are, by their number's residues."""
+    if modulus == 2 and len(residues) == 1:
+        parity = "an even" if residues[0] == 0 else "an odd"
+        return f"{parity} whole number" if unit == 1 else f"{parity} multiple of {unit:g}"
+    leaves, listed = "leaves", list(residues)
+    if len(listed) > modulus / 2:
+        leaves, listed = "does not leave", [one for one in range(modulus) if one not in residues]
+    some = ", ".join(map(str, listed[:-1])) + " or " * (len(listed) > 1) + "".join(map(str, listed[-1:]))
+    multiple = "a whole number k" if unit == 1 else f"k times {unit:g}"
+    return f"{multiple}, and k {leaves} {some} when divided by {modulus}"
+
+
+HEAVIEST = 3
+"""Weights of a sum that are named."""
+
+
+def _sum_in_words(event: Event, names: Sequence[str]) -> str:
+    """Describe a weighted sum of coordinates by its heaviest weights."""
+    weights = np.asarray(event.to_json()["weights"], dtype=np.float64)
+    order = np.argsort(-np.abs(weights), kind="stable")
+    heavy = [int(k) for k in order[:HEAVIEST] if weights[k]]
+
+    terms = ", ".join(f"{weights[k]:.3g} times {coordinate_in_words(event, k, names)}" for k in heavy)
+    left = int(np.count_nonzero(weights)) - len(heavy)
+    return f"a sum of weighted coordinates ({terms}{f' and {left:,} more' if left else ''})"
+
+
+CLEAR = 1e-3
+"""A refutation that holds at this significance needs no advice."""
+
+
+def said_of_barely(found: CertifiedEvent, claimed: float, delta: float, significance: float) -> str | None:
+    """Return what to do about a refutation that does not hold at a smaller significance; None if it does."""
+    if significance <= CLEAR or p_value(found.decided_by.effective, claimed, delta) <= CLEAR:
+        return None
+    return (
+        f"barely refuted: at significance {CLEAR:g} the claim would stand, and chance refutes a right one in up "
+        f"to {significance:g} of all runs; repeat with another seed and more draws"
+    )
+
+
+SHORT_INPUT, SHORT_RECORD, FEW_RECORDS = 300, 100, 3
+"""Most characters of two inputs that are shown whole, and of a record of longer ones; and how many records."""
+
+
+def inputs_in_words(left: Any, right: Any) -> str:
+    """Describe two inputs, given as JSON; of long ones, in which records they differ."""
+    sides = left, right
+    whole = [_json_line(side) for side in sides]
+    if any(isinstance(side, dict) and set(side) == {"length", "sha256", "different"} for side in sides):
+        # a summary; a place that one side lacks is beyond its end
+        places = sorted({*left["different"], *right["different"]}, key=int)
+        told = [[side["different"].get(place) for place in places] for side in sides]
+        return _differing([side["length"] for side in sides], [int(place) for place in places], told)
+    if sum(map(len, whole)) <= SHORT_INPUT:
+        return f"{whole[0]} against {whole[1]}"
+    if all(isinstance(side, list) for side in sides):
+        found = list(enumerate(zip_longest(*(map(_json_line, side) for side in sides))))
+        different = [(place, pair) for place, pair in found if pair[0] != pair[1]]
+        told = [[pair[side] for _, pair in different] for side in (0, 1)]
+        return _differing([len(side) for side in sides], [place for place, _ in different], told)
+    return " against ".join(_cut(text, SHORT_INPUT // 2) for text in whole)
+
+
+def _differing(lengths: Sequence[int], places: Sequence[int], told: Sequence[Sequence[str | None]]) -> str:
+    records = f"{lengths[0]:,} record{'s' * (lengths[0] != 1)}"
+    records += f" against {lengths[1]:,}" if lengths[0] != lengths[1] else ""
+    named = [
+        f"record {place} differs: "
+        + " against ".join("none" if one is None else _cut(printable(one.encode()), SHORT_RECORD) for one in pair)
+        for place, *pair in zip(places, *told, strict=True)
+    ]
+    more = ["and more"] if len(named) > FEW_RECORDS else []
+    return "; ".join([f"{records}, counted from 0", *named[:FEW_RECORDS], *more])
+
+
+def _json_line(given: Any) -> str:
+    """Return JSON in one line: a program's text must not steer the reader's terminal."""
+    return printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
 
 
 def unseen_in_words(share: float) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.errors import ReadingError
+from reference.common.printable import in_brief
 from reference.readings import ADJACENCIES
 
 Relation: TypeAlias = str | Callable[[Any, Any], Any]
@@ -83,7 +84,10 @@ def _records(given: Any) -> list[Any]:
         return [[key_of(row) for row in rows] for rows in zip(*given, strict=True)]
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
         return [key_of(row) for row in given]
-    raise SubjectError(f"a named adjacency needs records, one a row, not {given!r:.100}; give a function instead")
+    raise SubjectError(
+        f"a named adjacency needs records, one a row of an array or a list, not {in_brief(given)}; "
+        "give a function instead"
+    )
 
 
 def key_of(record: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.subject import Subject
+from audit.auditor.subject import Subject, two_inputs
 from audit.subjects.programs import InputPair, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import DataSet
@@ -49,7 +49,7 @@ def stated_inputs(subject: Subject) -> dict[str, Any]:
         }
     if isinstance(subject, ProgramSubject):
         return told_of_program(subject.pair)
-    return dict(zip(("left", "right"), _told(*subject.inputs()), strict=True))
+    return dict(zip(("left", "right"), _told(*two_inputs(subject.inputs())), strict=True))
 
 
 def told_of_program(pair: InputPair) -> dict[str, Any]:
@@ -134,9 +134,12 @@ def claim_of_attributes(subject: object) -> tuple[Fraction, Fraction]:
 
 
 def as_json(given: Any) -> Any:
-    """Return an input as JSON: numbers, arrays and collections of them as they are, anything else in words."""
+    """Return an input as JSON: numbers, arrays, tables and collections as they are, anything else in words."""
     if isinstance(given, DataSet):
         return given.to_json()
+    if hasattr(given, "columns") and hasattr(given, "itertuples"):
+        # of a table, its records; otherwise Python shows the first and the last ones alone
+        return [dict(zip(map(str, given.columns), as_json(row), strict=True)) for row in given.itertuples(False)]
     if isinstance(given, np.ndarray | np.generic):
         return as_json(given.tolist())
     if isinstance(given, float) and not math.isfinite(given):

@@ -179,7 +179,23 @@ STAGED = (
 
 
 @dataclass(frozen=True)
-class OddCells:
+class ByResponse:
+    """Says in another way whether a randomised response is 1.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+    """
+
+    response: TwoOutcomes
+
+    def inputs(self) -> tuple[float, float]:
+        """Return the two probabilities of 1."""
+        return self.response.inputs()
+
+
+@dataclass(frozen=True)
+class OddCells(ByResponse):
     """Two coordinates whose cell is in a set with one of two probabilities; no coordinate alone shows it.
 
     Parameters
@@ -190,12 +206,7 @@ class OddCells:
         Values of a coordinate; an even number.
     """
 
-    response: TwoOutcomes
     side: int = 6
-
-    def inputs(self) -> tuple[float, float]:
-        """Return the two probabilities."""
-        return self.response.inputs()
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` cells; those in the set have an odd sum."""
@@ -245,19 +256,13 @@ BESIDE = (Known("rare and common event", TWO_EVENTS, TWO_EVENTS.true_epsilon()),
 
 
 @dataclass(frozen=True)
-class NotANumber:
+class NotANumber(ByResponse):
     """Answers NaN where another answers 1, and infinity where it answers 0.
 
     Parameters
     ----------
     response : TwoOutcomes
     """
-
-    response: TwoOutcomes
-
-    def inputs(self) -> tuple[float, float]:
-        """Return the probabilities of NaN."""
-        return self.response.inputs()
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` answers, shape (count, 1)."""
@@ -269,7 +274,7 @@ NOT_FINITE = (Known("randomised response, NaN or infinity", NotANumber(RESPONSE)
 
 
 @dataclass(frozen=True)
-class BehindCommonNoise:
+class BehindCommonNoise(ByResponse):
     """Answers by the distance of two numbers, 3 or 0 in either direction, both under much wider noise.
 
     Parameters
@@ -277,12 +282,6 @@ class BehindCommonNoise:
     response : TwoOutcomes
         Whether they are 3 apart.
     """
-
-    response: TwoOutcomes
-
-    def inputs(self) -> tuple[float, float]:
-        """Return the two probabilities."""
-        return self.response.inputs()
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` pairs, shape (count, 2)."""
@@ -298,7 +297,7 @@ IN_DIRECTIONS = (
 
 
 @dataclass(frozen=True)
-class InUnits:
+class InUnits(ByResponse):
     """Answers by whether a number of very many is an odd or an even multiple of .05.
 
     Parameters
@@ -306,12 +305,6 @@ class InUnits:
     response : TwoOutcomes
         Whether it is odd.
     """
-
-    response: TwoOutcomes
-
-    def inputs(self) -> tuple[float, float]:
-        """Return the two probabilities."""
-        return self.response.inputs()
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` numbers, shape (count, 1)."""
@@ -323,7 +316,7 @@ IN_UNITS = (Known("randomised response in units of .05", InUnits(RESPONSE), RESP
 
 
 @dataclass(frozen=True)
-class Tied:
+class Tied(ByResponse):
     """Answers by whether the second and third of three numbers are equal.
 
     Parameters
@@ -331,12 +324,6 @@ class Tied:
     response : TwoOutcomes
         Whether they are.
     """
-
-    response: TwoOutcomes
-
-    def inputs(self) -> tuple[float, float]:
-        """Return the two probabilities."""
-        return self.response.inputs()
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` times three numbers, shape (count, 3)."""

@@ -18,7 +18,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
-from reference.repaired.interval import CONFIDENCE, Limits, limits_of
+from reference.repaired.interval import CONFIDENCE, Limits, limits_of, noisiest
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
@@ -56,7 +56,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     label, group = release.domain.label, release.domain.group
     assert label is not None
     model = release.model
-    measured = model.measured
+    measured, noise = model.measured, noisiest(model)
     return {
         "records": release.records,
         "predicts": label.called,
@@ -81,6 +81,8 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "measured_in_probe": None if measured is None else [measured.place, measured.of],
         "measured_at_the_end": None if measured is None else measured.final,
         "difference_between": None if measured is None else list(limits_of(model, release.domain.domain)),
+        "noise_of_a_probe": None if noise is None else noise[0],
+        "smallest_cell": None if noise is None or noise[1] is None else round(noise[1]),
         "stopped_short": release.shortfall is not None,
         "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
         "warnings": release.warnings,
@@ -176,15 +178,17 @@ def _measured(facts: dict[str, Any]) -> list[str]:
     """Say once what the probes found: of all of them, or of one where they do not tell of the final thresholds."""
     (place, of), limits = facts["measured_in_probe"], Limits(*facts["difference_between"])
     if limits.known:
+        why = _why_wide(facts, limits)
         if facts["stopped_short"]:
             # a warning has the limits
-            return []
+            return why
         but = ", but for groups that noise hides" if facts["groups_hidden"] else ""
         return [
             (
                 f"Measured privately, by {of} noisy probes: with {CONFIDENCE:.0%} confidence the difference among "
                 f"the records fitted is {limits}{but}."
-            )
+            ),
+            *why,
         ]
     if facts["measured_with_noise"] >= 1:
         found = "nothing, because the noise hides everything"
@@ -200,4 +204,21 @@ def _measured(facts: dict[str, Any]) -> list[str]:
     return [
         f"Measured privately, in {where}: {found}.",
         "How large the difference is at the final thresholds, no probe shows.",
+    ]
+
+
+def _why_wide(facts: dict[str, Any], limits: Limits) -> list[str]:
+    """Say what makes the limits wide where they do not show that the aim was reached."""
+    if limits.high <= facts["slack"] or facts["noise_of_a_probe"] is None:
+        return []
+    of, size = "", facts["smallest_cell"]
+    if size is not None:
+        cell = "group" if facts["fairness"] == "demographic_parity" else f"group with one {facts['predicts']}"
+        of = f" for the smallest {cell}, of about {size:,} records"
+    return [
+        (
+            f"Noise widens the limits: it is about {facts['noise_of_a_probe']:.2g} in one probe{of}, and limits "
+            "allow for several times as much, to hold for all groups and probes at once; more records in each "
+            "group, or a larger epsilon, narrow them."
+        )
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reference.common.errors import ReadingError
+from reference.datasets import named_files
 from reference.datasets.table_file import files_of, is_table_file
 
 
@@ -41,6 +43,18 @@ class FileName(click.ParamType[str]):
 class WrittenFile(FileName):
     """The name of a file that the command writes; :func:`require_writable_files` says what it must not name."""
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the value, unless it stands for standard output or for nothing."""
+        name = super().convert(value, param, ctx)
+        if name in NO_FILES:
+            printed = "; left out, the result is printed" if param is not None and param.name == "out" else ""
+            self.fail(f"{name!r} is not the name of a file{printed}", param, ctx)
+        return name
+
+
+NO_FILES = ("", "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""Names of no file, or of standard output, which while a command runs leads to standard error."""
+
 
 KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
 """Schemas of files that nobody can make again: they cost budget, or were written by hand."""
@@ -64,18 +78,18 @@ def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping
     reference.common.errors.ReadingError
         Also when two options name one file.
     """
-    named = {each: given[each.name] for each in parameters if isinstance(each.type, FileName) and given[each.name]}
-    written = {each.name: path for each, path in named.items() if isinstance(each.type, WrittenFile)}
-    kinds = {each: each.type for each in named}
-    # the name of a data set is no file
-    read = {
-        each.name: named[each]
-        for each, kind in kinds.items()
-        if isinstance(kind, FileName) and each.name not in written and named[each] not in kind.words
-    }
-    # one that is not there yet, too: a command may make it
-    seen = {file.resolve(): name for name, path in read.items() for file in _files_of(path)}
-    folders = {Path(path).resolve(): name for name, path in read.items() if is_there(path, Path.is_dir)}
+    written, seen, folders = dict[str, str](), dict[Path, str](), dict[Path, str]()
+    for each in parameters:
+        if not isinstance(each.type, FileName) or not (path := given[each.name]):
+            continue
+        if isinstance(each.type, WrittenFile):
+            written[each.name] = path
+        # the name of a data set is no file
+        elif path not in each.type.words:
+            # one that is not there yet, too: a command may make it
+            seen.update((file.resolve(), each.name) for file in _files_of(path))
+            if is_there(path, Path.is_dir):
+                folders[Path(path).resolve()] = each.name
     for name, path in written.items():
         target = Path(path).resolve()
         if target in seen:
@@ -83,14 +97,25 @@ def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping
         seen[target] = name
         if target.parent in folders:
             raise ReadingError(name, path, f"a file outside the folder of {folders[target.parent]}")
-        if is_there(target, Path.is_dir):
-            raise ReadingError(name, path, "a file that can be written (Is a directory)")
-        if not is_there(target.parent, Path.is_dir):
-            raise ReadingError(name, path, "a file that can be written (No such directory)")
-        if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
-            raise ReadingError(name, path, "a file that can be written (Permission denied)")
-        if not given.get("force") and is_there(target, Path.is_file) and is_kept(target):
-            raise ReadingError(name, path, f"a new file; that one cannot be made again: {MOVE_AWAY}")
+        if wanted := _wanted_instead(target, force=given.get("force")):
+            raise ReadingError(name, path, wanted)
+
+
+def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
+    """Return what is wanted instead of a file that cannot be written, or must not be; None if it may."""
+    if is_there(target, Path.is_dir):
+        return "a file that can be written (Is a directory)"
+    if not is_there(target.parent, Path.is_dir):
+        return "a file that can be written (No such directory)"
+    if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
+        return "a file that can be written (Permission denied)"
+    if not force and is_there(target, Path.is_file) and is_kept(target):
+        return f"a new file; that one cannot be made again: {MOVE_AWAY}"
+    if is_there(target, Path.is_file) and target.suffix in all_suffixes():
+        return "another file than a module of Python, which may be what is audited"
+    if target in {file.resolve() for file in named_files()}:
+        return "another file than that of a named data set"
+    return None
 
 
 MOVE_AWAY = "move it away first (`fit` also takes --force)"

@@ -155,6 +155,8 @@ class DataError(InputError):
             _shown(self.value),
         ]
         where = ", ".join(fact for fact in facts if fact is not None)
+        if self.row is not None and self.file is None:
+            where += "; rows count from 0"
         return short_line(f"{self.problem} ({where})" if where else self.problem)
 
 

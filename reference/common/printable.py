@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from fractions import Fraction
+
+BRIEF = 60
+"""Characters of a value that :func:`in_brief` shows."""
 
 LONGEST_QUOTED = 200
 """Characters of a value that an error quotes."""
@@ -42,6 +46,19 @@ def quoted(value: object) -> str:
         text = one_line(repr(value[: LONGEST_QUOTED + 1] if isinstance(value, (str, bytes)) else value))
     length = len(value) if isinstance(value, (str, bytes)) else len(text)
     return text if length <= LONGEST_QUOTED else f"{text[:LONGEST_QUOTED]}... ({length:,} characters)"
+
+
+def in_brief(value: object) -> str:
+    """Return a value that is short; of any other its kind and size, as a table would fill a screen."""
+    shape, kind = getattr(value, "shape", None), type(value).__name__
+    kind = f"{'an' if kind[0] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"
+    if isinstance(shape, tuple) and shape:
+        return f"{kind} of shape {shape}"
+    text = quoted(value)
+    if len(text) <= BRIEF:
+        return text
+    size = f" of length {len(value):,}" if isinstance(value, Sized) else ""
+    return f"{kind}{size}"
 
 
 def printable(text: bytes) -> str:

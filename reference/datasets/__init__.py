@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from reference.common.errors import ReadingError, UnknownDataError
 from reference.datasets import adult, affairs, compas, german, synthetic, us
-from reference.datasets.source import Source
+from reference.datasets.source import CsvSource, Source, data_folder
 from reference.datasets.table_file import ENDINGS
 from reference.domain.file import DomainFile
 from reference.records import Records
@@ -80,6 +81,12 @@ def load(
     chosen = choices or Encoding()
     source = _sized(name, chosen, records, dimension, seed)
     return source.read(_laid_out(source, chosen))
+
+
+def named_files() -> tuple[Path, ...]:
+    """Return where the files of data sets with a name are, or would be."""
+    paths = [source.path for source in SOURCES.values() if isinstance(source, CsvSource)]
+    return tuple(data_folder() / path for path in (*paths, *(f"adult/{name}" for name in adult.FILES)))
 
 
 def shipped_domain(name: str, choices: Encoding | None = None, *, dimension: int | None = None) -> DomainFile:

@@ -30,10 +30,13 @@ from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
-from reference.domain.markers import as_declared, is_missing_text, numbers_of, remedy
+from reference.domain.markers import A_DATE, as_declared, is_missing_text, numbers_of, remedy
 from reference.domain.values import Column, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import Records, encode_table, is_inside
+
+DATE_KINDS = ("date", "time", "duration")
+"""How Arrow's names of dates, times and durations begin."""
 
 SHOWN = 3
 """How many further wrong records an error names."""
@@ -392,6 +395,7 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
         if held[name] not in needed:
             number = held[name] == "number" and needed == {"text"}
             hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
+            hint = A_DATE if held[name].startswith(DATE_KINDS) else hint
             raise ColumnTypeError(
                 f"the column contains {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
                 file=str(table.path),

@@ -28,6 +28,8 @@ from reference.domain.attributes import Attribute, Name, Numeric
 from reference.domain.domain import Domain, Norm
 from reference.domain.markers import MARKER_RULES, Marker
 
+TEMPLATE = "`cfm domain --describe` writes a template for a table"
+
 UNNAMED = "a column has no name: name it in the header, or leave it out (pandas: to_csv(..., index=False))"
 
 _Marker: TypeAlias = Annotated[Marker | None, Meta(extra_json_schema=MARKER_RULES)]
@@ -209,7 +211,13 @@ def load_domain_file(path: str | Path) -> DomainFile:
     reference.common.errors.DomainFileError
         With the file, and with the line or the place in the document.
     """
-    return domain_file_of(json_of_file(path, DomainFileError), file=str(path))
+    try:
+        document = json_of_file(path, DomainFileError)
+    except DomainFileError as problem:
+        if isinstance(problem.__cause__, FileNotFoundError):
+            raise DomainFileError(f"{problem.problem}; {TEMPLATE}", file=problem.file) from problem
+        raise
+    return domain_file_of(document, file=str(path))
 
 
 def domain_file_of(document: Any, *, file: str | None = None) -> DomainFile:

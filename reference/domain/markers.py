@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
 from collections.abc import Collection, Hashable, Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -25,6 +27,8 @@ from reference.domain.values import (
     is_missing,
     said_of_kind,
 )
+
+MORE_GROUPS = ": correct it, or list every group under `values` in the domain file"
 
 Values: TypeAlias = Annotated[
     tuple[Category, ...] | UnsetType, Meta(extra_json_schema={"minItems": 1, "uniqueItems": True})
@@ -76,7 +80,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
         if self.above is not UNSET or self.values is not UNSET:
             given = [value is not UNSET for value in (self.above, self.values)]
             if all(given) or self.one is not UNSET or self.zero is not UNSET:
-                raise DomainFileError("either `above`, or `values`, or `one` and `zero`")
+                raise DomainFileError("declare `above`, or `values`, or `one` and `zero`: take the others away")
             if self.values is not UNSET and not 2 <= len(set(self.values)) == len(self.values):
                 raise DomainFileError("`values` are two or more, all distinct")
             return
@@ -130,7 +134,10 @@ class Marker(Document, frozen=True, omit_defaults=True):
             allowed = " or ".join(repr(known) for known in meaning)
             value = entry(declared, row)
             value = value.item() if isinstance(value, np.generic) else value
-            more = too_many(declared, meaning) + said_of_kind(value, meaning)
+            more = said_of_kind(value, meaning)
+            if not more:
+                more = too_many(declared, meaning)
+                more += MORE_GROUPS if more and error is GroupError else ""
             raise error(f"the value is not {allowed}{more}", row=row, column=self.column, value=value)
         return marks
 
@@ -174,16 +181,34 @@ def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> s
     attribute = next((one for one in attributes if one.name == column), None)
     empty = isinstance(value, str) and not value
     absent = empty or is_missing(value)
+    if isinstance(attribute, Numeric) and not absent and is_date(value):
+        return A_DATE
     if attribute is None or not (absent or isinstance(value, str)):
         return ""
     if not isinstance(attribute, Numeric):
         if empty:
             return '; fill it in, or declare "" as a category'
+        if absent and "" in attribute.categories:
+            return '; fill it in with "", which is declared'
         kind = "text" if any(isinstance(one, str) for one in attribute.categories) else "number"
         return f"; give it a {kind}, and declare that as a category" if absent else ""
     if absent or value in MISSING_TEXTS:
         return "; fill it in, or declare what it counts as with `missing`"
     return "; correct it, or declare the column's categories"
+
+
+A_DATE = "; it is a date or a time: count days or seconds, or move the column from `attributes` to `ignore`"
+
+_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}:\d{2}", re.ASCII)
+"""How a text begins that writes a date or a time."""
+
+
+def is_date(value: Any) -> bool:
+    """Return whether a value is a date, a time or a duration, or a text that writes a date or a time."""
+    if isinstance(value, str):
+        return not is_number_text(value) and _DATE.match(value.strip(BLANKS)) is not None
+    kinds = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+    return isinstance(value, kinds)
 
 
 def is_missing_text(value: Any) -> bool:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.errors import InfiniteValueError, NotANumberError, ShapeError
 from reference.common.numbers import is_number_text
+from reference.common.printable import quoted
 
 Column: TypeAlias = Sequence[Any] | NumberArray
 """Values of one column."""
@@ -286,15 +287,33 @@ def is_missing(value: Any) -> bool:
 
 
 def said_of_kind(value: Any, declared: Iterable[Any]) -> str:
-    """Return what to do if a value is a text, a number or a truth value, and another kind is declared."""
+    """Return what to do if a value is of another kind than the declared ones, or only spelled otherwise."""
     texts = [one for one in declared if isinstance(one, str)]
     if isinstance(value, (bool, np.bool_)):
         return "; a truth value is the number 1 or 0: declare these, or give texts" if texts else ""
     if isinstance(value, str):
         same = is_number_text(value) and any(is_number_text(one) and float(one) == float(value) for one in texts)
-        return "; declare numbers without quotes: 1, 1.0 and 1e0 are then the same" if same else ""
+        numbers = "; declare numbers without quotes: 1, 1.0 and 1e0 are then the same" if same else ""
+        return _said_of_spelling(value, texts) or numbers
     number = isinstance(value, (int, float, np.number)) and not is_missing(value)
     return "; it is a number where texts are declared" if number and texts else ""
+
+
+def _said_of_spelling(value: str, texts: Sequence[str]) -> str:
+    """Return what to do if a text differs from a declared one by blanks or capitals only."""
+    for what, plain in _SPELLINGS.items():
+        for text in texts:
+            if plain(text) == plain(value):
+                return f"; it differs from {quoted(text)} by {what} only: spell both alike"
+    return ""
+
+
+_SPELLINGS: dict[str, Callable[[str], str]] = {
+    "blanks": lambda text: " ".join(text.split()),
+    "capitals": str.casefold,
+    "blanks and capitals": lambda text: " ".join(text.split()).casefold(),
+}
+"""What a text may differ by, with what is left then."""
 
 
 def missing_values(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
-from reference.common.errors import ExtraColumnError, ReadingError, ShapeError
+from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike, exact
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
@@ -343,7 +344,11 @@ def _warn_of_shortfall(release: RepairedRelease) -> None:
 def _domain_file(domain: str | Path | DomainFile | Domain) -> DomainFile:
     if isinstance(domain, DomainFile):
         return domain
-    return DomainFile.of(domain) if isinstance(domain, Domain) else load_domain_file(domain)
+    if isinstance(domain, Domain):
+        return DomainFile.of(domain)
+    if not isinstance(domain, (str, os.PathLike)):
+        raise DeclarationError("domain", domain, "the path of a domain file, a DomainFile or a Domain")
+    return load_domain_file(domain)
 
 
 def _with(ignored: tuple[str, ...], marker: Marker | None) -> tuple[str, ...]:

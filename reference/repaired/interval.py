@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -37,6 +37,9 @@ MOST_COUNTED = 1000
 """More probes count as so many: their limits are 0 and 1 anyway."""
 
 
+Ends: TypeAlias = tuple[float, float]
+
+
 class Limits(NamedTuple):
     """Between which limits a difference lies."""
 
@@ -55,6 +58,23 @@ class Limits(NamedTuple):
 
 
 UNKNOWN = Limits(0.0, 1.0)
+
+
+def noisiest(model: Model) -> tuple[float, float | None] | None:
+    """Return the noise of one probe where it is largest, and the released size of that cell; None without probes.
+
+    Of the cells that count: for two groups the noise is that of their difference, which has no size.
+    """
+    cells = model.cells
+    if cells is None:
+        return (model.probes[0].noise, None) if model.probes else None
+    noise, sizes = (
+        np.array(one).reshape(cells.seen.shape)[cells.seen] for one in (cells.probes[0].noise, cells.sizes)
+    )
+    if not len(noise):
+        return None
+    place = int(noise.argmax())
+    return float(noise[place]), float(sizes[place])
 
 
 def limits_of(model: Model, domain: Domain) -> Limits:
@@ -78,13 +98,15 @@ def limits_of(model: Model, domain: Domain) -> Limits:
     if model.group_weights is None:
         # the difference falls as the multiplier rises
         above, below = above | (at <= final), below | (at >= final)
+    width = _width(1, len(at), laplace=not model.delta)
     low, high = _limits(
         np.array([one.difference for one in model.probes]),
         np.abs(at - final),
         (above, below),
         # the noise of zbar moves all probes
-        lambda probes: math.hypot(model.probes[0].noise / math.sqrt(probes), model.noise_of_share),
-        _width(1, len(at), laplace=not model.delta),
+        lambda mean, probes: _ends(
+            mean, width, math.hypot(model.probes[0].noise / math.sqrt(probes), model.noise_of_share)
+        ),
     )
     low, high = (min(1.0, max(-1.0, limit)) for limit in (low, high))
     nearest = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
@@ -147,19 +169,19 @@ def _of_cells(model: Model, cells: Cells, domain: Domain) -> Limits:
     width = _width(int(seen.sum()), len(at), laplace=not model.delta)
     # of sizes that were not made smaller
     kept = _kept_of_sizes(model, cells)
-    rates = 0.5 + kept * (np.array([one.rates for one in cells.probes]).reshape(len(at), *seen.shape) - 0.5)
+    above_half = kept * (np.array([one.rates for one in cells.probes]).reshape(len(at), *seen.shape) - 0.5)
     noise = kept * np.array(cells.probes[0].noise).reshape(seen.shape)
     of_size = _errors_of_sizes(model, cells).reshape(seen.shape)
     low, high = np.zeros(seen.shape), np.ones(seen.shape)
     for group, label in zip(*np.nonzero(seen), strict=True):
         deviation, more = float(noise[group, label]), float(of_size[group, label])
 
-        def error(probes: int, deviation: float = deviation, more: float = more) -> float:
-            return math.hypot(deviation / math.sqrt(probes), more)
+        def ends(mean: float, probes: int, deviation: float = deviation, more: float = more) -> Ends:
+            return _ends(mean, width, deviation / math.sqrt(probes), more)
 
         sides = (above[:, group], below[:, group])
-        own = _limits(rates[:, group, label], np.abs(at - final)[:, group], sides, error, width)
-        low[group, label], high[group, label] = np.clip(own, 0.0, 1.0)
+        own = _limits(above_half[:, group, label], np.abs(at - final)[:, group], sides, ends)
+        low[group, label], high[group, label] = np.clip(0.5 + np.array(own), 0.0, 1.0)
     pairs = [
         (low[i, label] - high[k, label], high[i, label] - low[k, label])
         for label in range(seen.shape[1])
@@ -183,24 +205,38 @@ def _kept_of_sizes(model: Model, cells: Cells) -> float:
 
 
 def _errors_of_sizes(model: Model, cells: Cells) -> FloatArray:
-    """Return the standard deviation of what the noise of each cell's size adds to its shares, at most.
+    """Return the standard deviation of what the noise of each cell's size adds to its shares, over |r - 1/2|.
 
     Where a share r is chosen of N records, the probe finds 1/2 + (N / n) (r - 1/2) for a released size n.
     """
     scale = next((one.scale for one in model.spent if one.what == CELL_COUNTS), 0.0)
     sizes = np.array(cells.sizes)
-    found: FloatArray = scale * (1.0 if model.delta else math.sqrt(2)) / (2 * sizes)
+    found: FloatArray = scale * (1.0 if model.delta else math.sqrt(2)) / sizes
     # as large as a size is taken to be at least: nobody may be there
-    return np.where(sizes > SMALLEST_CELL * model.n * (1 + 1e-3), found, np.maximum(found, 0.5))
+    return np.where(sizes > SMALLEST_CELL * model.n * (1 + 1e-3), found, np.maximum(found, 1.0))
+
+
+def _ends(mean: float, width: float, deviation: float, of_size: float = 0.0) -> Ends:
+    """Return limits of the numbers u, |u| <= 1/2, with |mean - u| <= width sqrt(deviation^2 + (of_size u)^2).
+
+    Without `of_size` u is any number.
+    """
+    error = width * math.hypot(deviation, of_size / 2)
+    low, high = mean - error, mean + error
+    left = 1 - (width * of_size) ** 2
+    if left > 0:
+        # between the roots of a quadratic in u
+        error = width * math.sqrt(left * deviation**2 + (of_size * mean) ** 2)
+        low, high = max(low, (mean - error) / left), min(high, (mean + error) / left)
+    return low, high
 
 
 def _limits(
     found: FloatArray,
     distance: FloatArray,
     sides: tuple[BoolArray, BoolArray],
-    error: Callable[[int], float],
-    width: float,
-) -> tuple[float, float]:
+    ends: Callable[[float, int], Ends],
+) -> Ends:
     """Return limits of a number from probes that are at least as large (the first side), and at most as large.
 
     Parameters
@@ -208,15 +244,13 @@ def _limits(
     found, distance : ndarray, shape (probes,)
         What probes say, and how far they are from what is wanted: the nearest are averaged.
     sides : two ndarrays
-    error : callable
-        The standard deviation of the mean of so many probes.
-    width : float
-        Standard deviations to allow.
+    ends : callable
+        Limits from the mean of so many probes.
     """
     order, limits = np.argsort(distance, kind="stable"), [-math.inf, math.inf]
     for place, (side, sign) in enumerate(zip(reversed(sides), (-1, 1), strict=True)):
         for probes, mean in enumerate(_means(found[order][side[order]]), start=1):
-            limit = mean + sign * width * error(probes)
+            limit = ends(mean, probes)[place]
             limits[place] = max(limits[place], limit) if sign < 0 else min(limits[place], limit)
     # beyond what the confidence allows, they may cross
     return min(limits), max(limits)

@@ -19,6 +19,10 @@ CHANCE = 0.01
 """How often noise alone may look like a shortfall, in a model that is exactly as fair as asked."""
 
 
+NEGLIGIBLE = 0.01
+"""Nothing is said of a difference that limits keep so near to a slack that they do not rule out."""
+
+
 class Shortfall(NamedTuple):
     """A difference between groups that is above the slack by more than noise explains (see CHANCE).
 
@@ -46,6 +50,11 @@ class Shortfall(NamedTuple):
     limits: Limits = UNKNOWN
     hidden: bool = False
 
+    @property
+    def holds_slack(self) -> bool:
+        """Whether the limits are known and do not rule the slack out."""
+        return self.limits.known and self.limits.low <= self.slack
+
     def __str__(self) -> str:
         """Return what to tell the user, in a line."""
         low, high = self.limits
@@ -54,7 +63,8 @@ class Shortfall(NamedTuple):
             but = ", but for groups that noise hides" if self.hidden else ""
             # rounded like the limits, and so not outside them
             about = round(min(max(self.difference, low), high), 3)
-            said += f"{about:.3g} is left ({self.limits} with {CONFIDENCE:.0%} confidence{but})"
+            holds = "; that includes the slack, as limits allow for more noise than a forecast" * self.holds_slack
+            said += f"{about:.3g} is left ({self.limits} with {CONFIDENCE:.0%} confidence{but}{holds})"
         else:
             said += f"{self.difference:.2g} is forecast, and no probe shows how much is left"
         if self.limit is None:
@@ -84,7 +94,10 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
         For which the model was made or tuned.
     """
     found = _found(model, domain, slack)
-    return None if found is None else found._replace(limits=limits_of(model, domain))
+    if found is None:
+        return None
+    found = found._replace(limits=limits_of(model, domain))
+    return None if found.holds_slack and found.limits.high <= slack + NEGLIGIBLE else found
 
 
 def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:

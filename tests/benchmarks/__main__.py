@@ -6,6 +6,7 @@ of the machine meets both; the median of the rounds' ratios counts.  ``--write``
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import subprocess
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -249,7 +250,11 @@ def growth() -> dict[str, dict[str, Any]]:
     return found
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.*")
+    # `make bench` gives both modules the same arguments
+    asked, _ = parser.parse_known_args(arguments)
     warnings.simplefilter("ignore", ConstantPredictorWarning)
     with tempfile.TemporaryDirectory() as folder:
         found = {
@@ -266,7 +271,7 @@ def main() -> None:
             "large": kept()["large"],
         }
     print(text_of(found))
-    if "--write" in sys.argv[1:]:
+    if asked.write:
         write(found)
 
 

@@ -13,7 +13,7 @@ from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_directions
 from audit.auditor.events.protocol import Score, filled
-from audit.auditor.events.quantiser import unit_of
+from audit.auditor.events.quantiser import multiples_of, unit_of
 from audit.auditor.events.ranks import Ranks, mutual_ranks, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
@@ -247,8 +247,9 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
             yield from (score for score in alone if score is not None)
         # fewer values repeat often enough to tell them one by one
         if (unit := unit_of(both)) is not None and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
-            further = telling_moduli(left[:, k] / unit, right[:, k] / unit, FURTHER_MODULI)
-            yield from (ResidueScore.learn(left, right, k, modulus, unit) for modulus in (*MODULI, *further))
+            multiples = multiples_of(unit, left[:, k]), multiples_of(unit, right[:, k])
+            moduli = *MODULI, *telling_moduli(*multiples, FURTHER_MODULI)
+            yield from (ResidueScore.learn(*multiples, k, modulus, unit) for modulus in moduli)
 
 
 def _off_grid(width: int, columns: Columns) -> Iterator[Score]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.ranks import A_FEW
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 
 QUANTISED_BITS = 16
 """A grid step is the spread of a coordinate, rounded down to a power of two, times 2^-16.
@@ -166,8 +166,24 @@ def smallest_step(values: FloatArray, share: float = SMALL) -> float:
 
 def unit_of(values: FloatArray) -> float | None:
     """Return the largest of :data:`UNITS` that all values are multiples of, if it is no trait of small floats."""
-    unit = next((unit for unit in UNITS if _are_multiples(values, unit)), None)
+    unit = largest_unit(values)
     return None if unit is None or _rounded_by_floats(values, unit) else unit
+
+
+def unit_of_small_floats(values: FloatArray) -> float | None:
+    """Return the unit that :func:`unit_of` passes over, as small floats may be why all values are multiples."""
+    unit = largest_unit(values)
+    return unit if unit is not None and _rounded_by_floats(values, unit) else None
+
+
+def largest_unit(values: FloatArray) -> float | None:
+    """Return the largest of :data:`UNITS` that all values are multiples of, whatever may be why."""
+    return next((unit for unit in UNITS if _are_multiples(values, unit)), None)
+
+
+def multiples_of(unit: float, values: FloatArray) -> IntArray:
+    """Return how many units each value is, of values that are multiples of it."""
+    return np.rint(values / unit).astype(np.int64)
 
 
 def _are_multiples(values: FloatArray, unit: float) -> bool:
@@ -190,7 +206,7 @@ def _rounded_by_floats(values: FloatArray, unit: float) -> bool:
     A sum with a float of b bits is a multiple of about 2^-b of its size, however small the sum.  That is float
     noise, not the mechanism's.
     """
-    whole = np.rint(np.abs(values[values != 0]) / unit).astype(np.int64)
+    whole = multiples_of(unit, np.abs(values[values != 0]))
     if not len(whole):
         return False
     size = float(np.quantile(whole, 0.75))

@@ -84,8 +84,12 @@ def quantiles(one: FloatArray, other: FloatArray, shares: FloatArray) -> FloatAr
     below = np.floor(places).astype(np.intp)
     rest = places - below
     low, high = _at(one, other, below), _at(one, other, np.minimum(below + 1, last))
-    found: FloatArray = np.where(rest < 0.5, low + (high - low) * rest, high - (high - low) * (1 - rest))
-    return found
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: FloatArray = np.where(rest < 0.5, low + (high - low) * rest, high - (high - low) * (1 - rest))
+    # a difference of two finite values may be beyond all floats
+    return (
+        found if np.isfinite(found).all() else np.where(np.isfinite(found), found, low * (1 - rest) + high * rest)
+    )
 
 
 def _at(one: FloatArray, other: FloatArray, places: IntArray) -> FloatArray:

@@ -86,7 +86,8 @@ class TreeScore:
             random_state=random_state,
         )
         # its threads wait for each other: on a busy machine ten times as long as one takes, past any time limit
-        with threadpool_limits(limits=1, user_api="openmp"):
+        # the mean of two values, a split, may be beyond all floats; then it is none of these outputs'
+        with threadpool_limits(limits=1, user_api="openmp"), np.errstate(over="ignore"):
             model.fit(both, labels)
         return cls.of(model)
 

@@ -154,13 +154,11 @@ class ResidueScore(StoredByItsFields):
 
     @classmethod
     def learn(
-        cls, left: FloatArray, right: FloatArray, coordinate: int, modulus: int, unit: float = 1.0
+        cls, left: IntArray, right: IntArray, coordinate: int, modulus: int, unit: float = 1.0
     ) -> ResidueScore:
-        """Return the score for two samples of shape (n, k)."""
-        shares = [
-            (np.bincount(_residues(sample[:, coordinate] / unit, modulus), minlength=modulus) + 0.5) / len(sample)
-            for sample in (left, right)
-        ]
+        """Return the score for two samples of a coordinate's multiples of the unit."""
+        counts = [np.bincount(side % modulus, minlength=modulus) + 0.5 for side in (left, right)]
+        shares = [count / len(side) for count, side in zip(counts, (left, right), strict=True)]
         return cls(coordinate, modulus, tuple(np.log(shares[0] / shares[1]).tolist()), unit)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
@@ -169,13 +167,13 @@ class ResidueScore(StoredByItsFields):
         return np.asarray(ratios[_residues(outputs[:, self.coordinate] / self.unit, self.modulus)])
 
 
-def telling_moduli(left: FloatArray, right: FloatArray, moduli: Iterable[int]) -> list[int]:
+def telling_moduli(left: IntArray, right: IntArray, moduli: Iterable[int]) -> list[int]:
     """Return the few moduli whose residues differ most between two samples of whole numbers.
 
     By the excess of the chi-squared statistic over its mean, in standard deviations: at least
     :data:`CLEAR_EXCESS`, so that samples of one distribution propose nothing.
     """
-    samples = [np.rint(sample[:MODULI_ROWS]).astype(np.int64) for sample in (left, right)]
+    samples = [sample[:MODULI_ROWS] for sample in (left, right)]
     weights = [math.sqrt(len(samples[1 - side]) / len(samples[side])) for side in (0, 1)]
     excesses: dict[int, float] = {}
     for modulus in moduli:

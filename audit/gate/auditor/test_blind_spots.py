@@ -106,12 +106,13 @@ def test_grid_whose_smallest_step_is_forged_is_too_fine():
     found = audit(entry, 20_000)
     rng = np.random.default_rng(5)
     left, right = (entry.sample(data, 20_000, rng) for data in entry.inputs())
-    assert too_fine(found.event, left, right) == ()
+    certified = found.counts.likely_draws
+    assert too_fine(found.event, left, right, certified, found.draws - 2 * certified) == ()
     quantiser = found.event.quantiser
     assert quantiser is not None
     event = event_of(found.event.stored)
     object.__setattr__(event, "quantiser", Quantiser(quantiser.steps * 2.0**-60))
-    assert too_fine(event, left, right) == (0,)
+    assert too_fine(event, left, right, certified, found.draws - 2 * certified) == (0,)
 
 
 # --- Sets that one input has alone ----------------------------------------------------------------------------
@@ -315,7 +316,7 @@ def test_a_grid_is_checked_for_each_coordinate(kind):
         left, right = (np.column_stack([side, np.full(len(side), np.nan)]) for side in (left, right))
 
     def found(grid: Quantiser) -> tuple[int, ...]:
-        return too_fine(Event(CoordinateScore(0), 0.0, True, "left", grid), left, right)
+        return too_fine(Event(CoordinateScore(0), 0.0, True, "left", grid), left, right, 100_000, 100_000)
 
     own = Quantiser.of(left[:20_000], right[:20_000])
     assert found(own) == ()

@@ -205,7 +205,9 @@ def test_weights_of_a_direction_are_those_of_the_hidden_sum():
     assert np.abs(weights / weights[0] - 1).max() < 1e-3
     assert score.to_json()["centre"] == pytest.approx(0.0, abs=0.1)
     event = Event(score, 2.5, False, "left")
-    assert event_in_words(event).startswith("a sum of weighted coordinates is at most 2.5 from ")
+    said = event_in_words(event, [f"w{k}" for k in range(len(weights))])
+    assert said.startswith(f"a sum of weighted coordinates ({weights[0]:.3g} times w0, ")
+    assert ") is at most 2.5 from " in said
     again = event_of(stored_event(json.loads(json.dumps(event.to_json()))))
     assert (again.occurs(left) == event.occurs(left)).all()
     with pytest.raises(EventError, match="centre"):

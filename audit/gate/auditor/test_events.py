@@ -20,6 +20,7 @@ from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TREES, TreeScore
 from audit.auditor.events.values import ResidueScore, telling_moduli
 from audit.auditor.subject import SubjectError
+from audit.evidence.words import event_in_words
 from audit.subjects.catalogue import (
     CATALOGUE,
     FloatLaplace,
@@ -349,7 +350,7 @@ def test_residues_of_whole_numbers_are_seen_on_the_ideal_grid(name, residues):
     assert event_of(found.event.stored).stored == found.event.stored
     # null control: the same number of outputs, spread alike
     rng = np.random.default_rng(1)
-    left, right = rng.integers(2**20, size=(2, 20_000, 1)).astype(np.float64)
+    left, right = rng.integers(2**20, size=(2, 20_000))
     shared = ResidueScore.learn(left, right, 0, 7)
     assert max(map(abs, shared.log_ratios)) < 0.2
 
@@ -377,6 +378,20 @@ def test_an_input_off_the_grid_of_the_noise_is_seen(unit):
     assert event_of(found.event.stored).stored == found.event.stored
     # the null control: an input on the grid
     assert audit(NumbersOnAGrid(unit, 1.0), 20_000).epsilon_lower_bound < 0.1
+
+
+@pytest.mark.parametrize(
+    ("ratios", "unit", "said"),
+    [
+        ((2.0, -2.0), 0.5, "an even multiple of 0.5"),
+        ((-2.0, 2.0), 1.0, "an odd whole number"),
+        ((-2.0, 2.0, -1.0, 2.0, 2.0, -1.0, -2.0), 0.1, "k times 0.1, and k leaves 1, 3 or 4 when divided by 7"),
+        ((2.0, 2.0, -1.0), 1.0, "a whole number k, and k does not leave 2 when divided by 3"),
+    ],
+)
+def test_residues_are_told_in_words(ratios, unit, said):
+    event = Event(ResidueScore(0, len(ratios), ratios, unit), 1.0, True, "left")
+    assert event_in_words(event, ["count"]) == f"count is nearest to {said}"
 
 
 def test_residues_stored_without_a_unit_are_of_whole_numbers():
@@ -441,11 +456,11 @@ def test_other_moduli_are_proposed_where_they_tell_the_inputs_apart(modulus):
     left, right = rng.integers(2**20, size=(2, 20_000)) * modulus
     likely = rng.random(20_000) < 0.9
     left, right = left + np.where(likely, 2, 3), right + np.where(likely, 3, 2)
-    found = telling_moduli(left.astype(np.float64), right.astype(np.float64), FURTHER_MODULI)
+    found = telling_moduli(left, right, FURTHER_MODULI)
     assert found
     assert found[0] % modulus == 0
     # null control: one distribution, a hundred times
-    noise = rng.geometric(1e-6, size=(100, 2, 20_000)).astype(np.float64)
+    noise = rng.geometric(1e-6, size=(100, 2, 20_000))
     assert not any(telling_moduli(*pair, FURTHER_MODULI) for pair in noise[: 100 if modulus == 17 else 1])
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import ranks
 from audit.bounds import Counts, better_method, epsilon_lower_bound
 
@@ -32,6 +35,28 @@ def test_quantiles_are_those_of_numpy(values):
     # one all below the other
     half = len(values) // 2
     assert (ranks.quantiles(values[half:], values[:half], shares) == expected).all()
+
+
+def test_values_whose_difference_is_beyond_all_floats_have_quantiles():
+    largest = np.finfo(np.float64).max
+    values, shares = np.array([-largest, largest]), np.linspace(0, 1, 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = ranks.quantiles(values[:1], values[1:], shares)
+        subject = Far()
+        assert estimate(subject, Terms(draws=6_000), np.random.default_rng(1)).epsilon_lower_bound > 0.1
+    assert found == pytest.approx(largest * (2 * shares - 1))
+
+
+class Far:
+    """Outputs near the largest floats, of either sign."""
+
+    def inputs(self):
+        return 1.0, 3.0
+
+    def sample(self, data, count, rng):
+        far = rng.standard_cauchy((count, 6)).clip(-0.8, 0.8)
+        return np.column_stack([far * 1e308 * (data / 2), np.where(far[:, 0] > 0.3 * data, 1.7e308, -1.7e308)])
 
 
 @pytest.mark.parametrize("times", [1, 2, 3, 20])

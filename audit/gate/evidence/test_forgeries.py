@@ -165,7 +165,7 @@ def test_grid_for_outputs_that_are_mostly_one_number_is_compared():
     quantiser = Quantiser.of(left, right)
     for steps, holds in ((quantiser.steps, True), (quantiser.steps * 2.0**-20, False)):
         event = Event(CoordinateScore(0), 0.5, True, "left", Quantiser(steps))
-        assert (too_fine(event, outputs(), outputs()) == ()) is holds
+        assert (too_fine(event, outputs(), outputs(), 20_000, 12_000) == ()) is holds
 
 
 @pytest.mark.parametrize("judged", ["ideal", "implementation"])

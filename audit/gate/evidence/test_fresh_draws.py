@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.draws import CHUNK_VALUES
 from audit.auditor.events import Event, Quantiser
 from audit.auditor.events.scores import CoordinateScore
@@ -128,10 +129,46 @@ def test_grids_of_audits_are_not_called_too_fine(law, size):
     for _ in range(200 if size < 1_000 else 20):
         quantiser = Quantiser.of(*(getattr(rng, law)(size=(size, 1)) for _ in range(2)))
         left, right = (getattr(rng, law)(size=(1_000, 1)) for _ in range(2))
-        assert too_fine(Event(CoordinateScore(0), 0.0, True, "left", quantiser), left, right) == ()
+        assert (
+            too_fine(Event(CoordinateScore(0), 0.0, True, "left", quantiser), left, right, 5 * size, 3 * size)
+            == ()
+        )
         finer = Quantiser(quantiser.steps / 2**12)
         if law != "standard_cauchy":
-            assert too_fine(Event(CoordinateScore(0), 0.0, True, "left", finer), left, right) == (0,)
+            assert too_fine(
+                Event(CoordinateScore(0), 0.0, True, "left", finer), left, right, 5 * size, 3 * size
+            ) == (0,)
+
+
+class Rare:
+    """Laplace noise now and then, else 0."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def inputs(self):
+        return 0.0, 1.0
+
+    def sample(self, data, count, rng):
+        return np.where(rng.random((count, 1)) < self.share, rng.laplace(data, size=(count, 1)), 0.0)
+
+
+@pytest.mark.parametrize("share", [0.005, 0.01, 0.1])
+def test_a_grid_from_few_draws_of_rare_outputs_is_not_called_too_fine(share):
+    """If a hundred outputs on either input were all 0, the audit left them as they are."""
+    rng, subject = np.random.default_rng(0), Rare(share)
+    outputs = [subject.sample(data, CHUNK_VALUES, rng) for data in subject.inputs()]
+    left_alone = 0
+    for seed in range(40):
+        found = estimate(subject, Terms(draws=1_000, families=("coordinates",)), np.random.default_rng(seed))
+        sizes = found.counts.likely_draws, found.draws - 2 * found.counts.likely_draws
+        assert too_fine(found.event, *outputs, *sizes) == ()
+        left_alone += not found.event.quantiser.steps[0]
+    assert (left_alone > 0) is (share < 0.1)
+    # a forged grid: such an audit saw another number, or it had none to see, which many draws rule out
+    for step, certified in ((2.0**-40, 350), (0.0, 350 if share == 0.1 else 20_000)):
+        forged = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(np.array([step])))
+        assert too_fine(forged, *outputs, certified, certified) == (0,)
 
 
 class Listed(Wide):

@@ -15,9 +15,15 @@ import numpy as np
 import pytest
 
 from audit import assert_private, epsilon_lower_bound
+from audit.auditor.events import Event
+from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.subject import SubjectError
+from audit.auditor.tally import CertifiedEvent
+from audit.bounds import Counts
+from audit.bounds import epsilon_lower_bound as epsilon_lower_bound_of
 from audit.evidence import one_call
 from audit.evidence.one_call import audited
+from audit.evidence.words import said_of_barely
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from reference.common.errors import ReadingError
 
@@ -42,13 +48,32 @@ def test_long_arrays_choose_on_more_rows_and_certify_on_others(monkeypatch, widt
     rng = np.random.default_rng(0)
     left, right = (rng.laplace(place, size=(600_000, width)) for place in (0, 1 / width))
     used = []
-    phase = one_call._Given.phase
-    monkeypatch.setattr(one_call._Given, "phase", lambda self, n, rows: used.append(rows) or phase(self, n, rows))
+    given = one_call._Given.chunks
+    monkeypatch.setattr(one_call._Given, "chunks", lambda self, n, rows: used.append(rows) or given(self, n, rows))
     found = epsilon_lower_bound(left, right)
     assert 0.93 < found < 1
     assert found.counts.likely_draws <= 600_000 - sum(used)
     # a clear choice ends at its first look
     assert len(used) == (3 if width > 1 else 2)
+
+
+def test_refutation_that_a_smaller_significance_would_not_give_has_advice():
+    event = Event(CoordinateScore(0), 1.0, True, "left")
+
+    def said(likely: int, significance: float) -> str | None:
+        counts = Counts(likely, 10_000, 1_000, 10_000)
+        found = CertifiedEvent(event, counts, 1.0, counts, "joint")
+        return said_of_barely(found, math.log(2), 0.0, significance)
+
+    for likely in (2_150, 2_400):
+        assert epsilon_lower_bound_of(Counts(likely, 10_000, 1_000, 10_000), 0.0, 0.05) > math.log(2)
+    barely = said(2_150, 0.05)
+    assert barely is not None
+    assert barely.startswith("barely refuted: at significance 0.001 the claim would stand")
+    assert "in up to 0.05 of all runs; repeat with another seed and more draws" in barely
+    # the null controls: a clear refutation, and a small significance
+    assert said(2_400, 0.05) is None
+    assert said(2_150, 1e-4) is None
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01])

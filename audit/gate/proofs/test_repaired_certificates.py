@@ -212,6 +212,15 @@ def test_release_that_contradicts_itself_is_bad_input(file, capsys, place, value
     assert message in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize(("delta", "unit"), [("1e-5", "squared shift"), ("0", "epsilon")])
+def test_text_names_the_unit_of_each_loss(file, monkeypatch, capsys, delta, unit):
+    monkeypatch.setattr("audit.proofs.build.shutil.which", lambda _: None)
+    main([file(release("demographic_parity", True, delta))])
+    lines = capsys.readouterr().out.splitlines()
+    assert len([line for line in lines if f" numbers, {unit} 0." in line or f" numbers, {unit} 1" in line]) > 2
+    assert any(line.startswith(f"{unit}s add up to ") for line in lines)
+
+
 def test_choosing_among_several_is_refused(file, capsys):
     assert main([file(release("none", True, "1e-5")), "--number", "1"]) == EXIT_USAGE
     assert "number" in capsys.readouterr().err

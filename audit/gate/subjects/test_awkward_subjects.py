@@ -8,20 +8,23 @@ from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
 from audit.auditor.distinguish import SHARED_GENERATOR, Terms, estimate
-from audit.auditor.subject import DrawingError, SubjectError
+from audit.auditor.subject import DrawingError, SubjectError, two_inputs
 from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
 from audit.evidence.verify import outcome, verify
+from audit.evidence.words import inputs_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.subjects.written_programs import command_line
-from audit.subjects.adjacency import UNCHECKED
+from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from audit.subjects.catalogue import Laplace
 from audit.subjects.descriptions import rebuild_small
 from audit.subjects.programs import InputPair
+from audit.subjects.stated import as_json
 
 HERE = "audit.gate.subjects.test_awkward_subjects"
 
@@ -53,13 +56,65 @@ def test_long_inputs_are_told_by_what_differs(capsys, tmp_path):
     assert left["length"] == right["length"] == 20_000
     assert left["sha256"] != right["sha256"]
     assert list(left["different"]) == ["17"]
-    assert '"17"' in text
+    assert "inputs: 20,000 records, counted from 0; record 17 differs: '[" in text
 
 
 def test_short_inputs_are_told_whole(capsys):
     assert main(["laplace", "--draws", "20000", "--seed", "1", "--format", "json"]) == 0
     inputs = json.loads(capsys.readouterr().out)["witness"]["inputs"]
     assert (inputs["left"], inputs["right"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "said"),
+    [
+        ([0.0, 1.0], [0.0, 2.0], "[0.0, 1.0] against [0.0, 2.0]"),
+        ("a\nb", "b", r'"a\nb" against "b"'),
+        (list(range(100)), list(range(100)), "100 records, counted from 0"),
+        (
+            list(range(200)),
+            [*range(100), 7, *range(101, 199)],
+            (
+                "200 records against 199, counted from 0; record 100 differs: 100 against 7; "
+                "record 199 differs: 199 against none"
+            ),
+        ),
+        (
+            list(range(100)),
+            list(range(1, 101)),
+            (
+                "100 records, counted from 0; record 0 differs: 0 against 1; record 1 differs: 1 against 2; "
+                "record 2 differs: 2 against 3; and more"
+            ),
+        ),
+        ("x" * 400, "y", f'"{"x" * 149}... (402 characters) against "y"'),
+    ],
+)
+def test_long_inputs_are_told_in_few_words(left, right, said):
+    assert inputs_in_words(left, right) == said
+
+
+def test_tables_as_inputs_are_told_by_their_records():
+    table = pd.DataFrame({"a": range(300), "b": 1.5})
+    other = table.assign(a=[7, *range(1, 300)])
+    assert as_json(table)[299] == {"a": 299, "b": 1.5}
+    said = inputs_in_words(as_json(table), as_json(other))
+    assert said.endswith('record 0 differs: {"a": 0, "b": 1.5} against {"a": 7, "b": 1.5}')
+    with pytest.raises(SubjectError, match=r"not a DataFrame of shape \(300, 2\); give a function instead"):
+        require_neighbours(table, other, "replace_one")
+    for given, named in (
+        (table, r"a DataFrame of shape \(300, 2\)"),
+        (np.zeros((2, 2)), r"an ndarray of shape \(2, 2\)"),
+        ("x" * 500, "a str of length 500"),
+        ((1.0, 2.0, 3.0), r"\(1.0, 2.0, 3.0\)"),
+        (None, "None"),
+    ):
+        with pytest.raises(SubjectError, match=rf"inputs\(\) must return the two inputs, not {named}$"):
+            two_inputs(given)
+    # the null control
+    left, right = two_inputs([table, other])
+    assert left is table
+    assert right is other
 
 
 # --- Attributes -----------------------------------------------------------------------------------------------

@@ -1,0 +1,85 @@
+"""What no event looked at is named beside the verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.report import EstimateResult
+from audit.gate.requests import asked
+from reference.common.arrays import FloatArray
+
+RESIDUES, SUMS = "residues of", "sums and differences of coordinates"
+
+
+class Parity:
+    """Whole numbers, mostly even on the left and odd on the right."""
+
+    lowest, widest = 9_000_000, 3_000_000
+
+    def inputs(self) -> tuple[int, int]:
+        return 0, 1
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        numbers = self.lowest + 2 * rng.integers(self.widest // 2, size=(count, 1))
+        return (numbers + (rng.random((count, 1)) < 0.9 - 0.8 * data)).astype(np.float64)
+
+
+class LargerParity(Parity):
+    """Numbers that no single precision holds."""
+
+    lowest, widest = 36_000_000, 12_000_000
+
+
+class FewNumbers(Parity):
+    """So few that each is told from the others."""
+
+    lowest, widest = 10_000_000, 1_000
+
+
+class Small:
+    """Laplace noise in single precision: no multiples of a unit."""
+
+    def inputs(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.laplace(data, size=(count, 1)).astype(np.float32).astype(np.float64)
+
+
+class Apart:
+    """Two numbers whose difference is wider on the right, behind common noise ten million times as wide."""
+
+    def inputs(self) -> tuple[float, float]:
+        return 1.0, 3.0
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        common = 1e7 * rng.normal(size=count)
+        return np.column_stack([common, common + data * rng.laplace(size=count)])
+
+
+def found_of(kind: type[Any]) -> EstimateResult:
+    words = [f"{__name__}:{kind.__name__}", "--epsilon", "1", "--draws", "20000", "--seed", "1"]
+    (request,) = asked(*words, "--events", "coordinates,categories,directions")
+    return carried_out(Audit.of(request))
+
+
+@pytest.mark.parametrize("kind", [Parity, LargerParity, FewNumbers, Small])
+def test_residues_that_single_precision_explains_are_named(kind):
+    result = found_of(kind)
+    named = "residues of output[0], whose numbers look like single precision" in result.not_ruled_out()
+    assert named is (kind is Parity)
+    assert (RESIDUES in result.not_ruled_out()) is named
+    # what is named was not seen: were it looked at, the verdict would be another
+    assert (result.verdict("ideal") == "refuted") is (kind in (LargerParity, FewNumbers))
+
+
+@pytest.mark.parametrize("kind", [Apart, Parity])
+def test_sums_finer_than_the_grid_are_named_where_there_are_several_coordinates(kind):
+    result = found_of(kind)
+    assert result.verdict("ideal") == "not refuted"
+    assert (f"{SUMS} that are finer than the grid" in result.not_ruled_out()) is (kind is Apart)
+    assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
