@@ -55,7 +55,6 @@ PICTURES = {"CONTRIBUTING.md", "docs/house.md"}
 """Pages whose fences hold drawings."""
 
 SHOWN = {
-    "name: privacy": "a workflow of another host",
     '{"values": [[0.5], "error", [0.75]]}': "audit/gate/subjects/test_programs.py",
     "Theorem release_is_private : forall records round, rounds_to_nearest round ->": (
         "audit/gate/proofs/test_certify.py"

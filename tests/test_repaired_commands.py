@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from reference.commands import fit_repaired
 from reference.commands.card import _features
+from reference.commands.fit import changed
+from reference.commands.options import FitReadingOptions
+from reference.commands.parsing import with_defaults
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.domain.markers import Marker
@@ -267,7 +271,8 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
         (f"{FIT} --adjacency add_or_remove_one", "left out with repaired"),
         (f"{FIT} --x-s age", "left out with repaired"),
         (f"{FIT} --epsilon 1000", "--allow-large-epsilon"),
-        ("fit --slack 0.1", "left out without repaired"),
+        ("fit --slack 0.1", "slack must be left out without repaired"),
+        ("fit --without-group", "without_group must be left out without repaired"),
         ("fit --fairness demographic_parity", "fairness"),
         ("card domain.json", "schema"),
         ("advise --domain domain.json --records 0", "records"),
@@ -276,6 +281,12 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
 )
 def test_unusable_lines_are_refused(run, line, said):
     assert said in run(line, EXIT_USAGE).err
+
+
+def test_options_that_are_not_given_have_their_defaults():
+    given = with_defaults(FitReadingOptions)
+    assert changed(given) == {}
+    assert changed(replace(given, tau="1", x_s="age")) == {"tau": "1", "x_s": "age"}
 
 
 def test_advice_needs_no_data_and_says_when_not_to_spend(run):

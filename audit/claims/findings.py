@@ -81,14 +81,14 @@ SHOWN: dict[str, tuple[Way, ...]] = {
 }
 """The evidence of a claim that a page shows: the path to it in the ledger."""
 
-TOLD = (
+BEFORE_EVIDENCE = (
     ("Its step", "paper_step"),
     ("Where the proof fails", "failing_step"),
     ("Why", "why"),
 )
 """Labels and fields, before the evidence."""
 
-REMEDY = (("What holds instead", "repaired"), ("What to do", "advice"))
+AFTER_EVIDENCE = (("What holds instead", "repaired"), ("What to do", "advice"))
 """The first of these that the row has follows the evidence."""
 
 THEOREMS = 2
@@ -137,14 +137,14 @@ def _section(id: str, row: Mapping[str, Any]) -> Iterator[str]:  # noqa: A002
     yield from ("", f"**Claim** ({_escaped(row['place'])}): {_sentence(row['statement'])}", "")
     # without a proof the claim itself is the step
     told = {**row, "paper_step": claims()[id].paper_step if row["proof"] == "wrong" else None}
-    yield from _told(told, TOLD)
+    yield from _paragraphs(told, BEFORE_EVIDENCE)
     lines = [line for way in SHOWN.get(id, ()) for line in _evidence(row["evidence"], way)]
     if lines:
         yield from (f"**{EVIDENCE[row['verdict'] == 'refuted']}:**", "", *(f"    {line}" for line in lines), "")
-    yield from _told(told, [next(one for one in REMEDY if row[one[1]])])
+    yield from _paragraphs(told, [next(one for one in AFTER_EVIDENCE if row[one[1]])])
 
 
-def _told(row: Mapping[str, Any], labels: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _paragraphs(row: Mapping[str, Any], labels: Sequence[tuple[str, str]]) -> Iterator[str]:
     for label, field in labels:
         if row[field]:
             yield from (f"**{label}:** {_sentence(row[field])}", "")

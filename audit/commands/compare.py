@@ -45,7 +45,7 @@ class ComparedOutput:
         "--save",
         type=WrittenFile(),
         metavar="FILE",
-        help="also write the smallest cases, as the vectors have theirs",
+        help="also write the smallest cases, in the form of the vectors",
     )
 
 

@@ -42,8 +42,9 @@ class ProofOptions:
 def command(options: ProofOptions) -> int:
     """Check the machine-checked proofs from scratch.
 
-    Compiles a clean copy, compares statements, definitions and axioms with the committed ones, and tries the wrong
-    constants. Exit code 0 when all agree, 1 when something differs, 3 when the proofs cannot be checked here.
+    Compiles a clean copy, compares statements, definitions and axioms with the committed ones, and checks that Coq
+    rejects wrong constants. Exit code 0 when all agree, 1 when something differs, 3 when the proofs cannot be
+    checked here.
     """
     width = columns(options.out)
     reason = missing()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import click
 
@@ -34,7 +35,7 @@ from reference.commands.options import (
     write_file,
 )
 from reference.commands.parsing import command as make_command
-from reference.commands.parsing import listed, option
+from reference.commands.parsing import listed, option, with_defaults
 from reference.commands.plot import Curve, draw, require_plot
 from reference.commands.predictions import prediction_lines
 from reference.commands.progress import watched
@@ -53,6 +54,9 @@ from reference.registry import MECHANISMS, budget_from
 
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are given."""
+
+READINGS_OF_REPAIRED = ("fairness", "noise", "rows_per_person")
+"""The options on readings that the mechanism `repaired` takes too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,8 +260,8 @@ def run_repaired(
         "scheduler": files.scheduler,
         "epsilon_grid": files.epsilon_grid,
     }
-    for name, value in {**unused, **changed_readings(readings)}.items():
-        if value is not None:
+    for name, value in {**unused, **changed(readings)}.items():
+        if value is not None and name not in READINGS_OF_REPAIRED:
             raise ReadingError(name, value, f"left out with {REPAIRED}")
     if spent.epsilon is not None and not asked.allow_large_epsilon:
         require_moderate(large_epsilon(Budget(spent.epsilon)))
@@ -275,28 +279,18 @@ def require_moderate(large: tuple[str, Fraction] | None) -> None:
         )
 
 
-def changed_readings(readings: FitReadingOptions) -> dict[str, str | None]:
-    """Return the readings of the paper that differ from the defaults: `repaired` has none of them."""
-    defaults = {
-        "fairness_weight": "1",
-        "tau": "0",
-        "basis": "monomial",
-        "adjacency": "replace_one",
-        "sensitivity": "published",
-        "repair": "shift_and_trim",
-        "ball_radius": "10",
-        "x_s": None,
-    }
-    given = {name: getattr(readings, name) for name in defaults}
-    return {name: value for name, value in given.items() if value != defaults[name]}
+def changed(given: FitReadingOptions | RepairedOptions) -> dict[str, Any]:
+    """Return the options of a group that differ from their defaults, by name."""
+    defaults = asdict(with_defaults(type(given)))
+    return {name: value for name, value in asdict(given).items() if value != defaults[name]}
 
 
 def require_no_repaired(asked: RunOptions, mine: RepairedOptions) -> None:
     """Raise where `repaired` is mixed with others, or others get its options."""
     if REPAIRED in asked.mechanism:
         raise ReadingError("mechanism", ",".join(asked.mechanism), f"{REPAIRED} alone, or others")
-    if mine != RepairedOptions(slack="0", without_group=False):
-        raise ReadingError("slack and without_group", "given", f"left out without {REPAIRED}")
+    for name, value in changed(mine).items():
+        raise ReadingError(name, value, f"left out without {REPAIRED}")
 
 
 def runs_from(

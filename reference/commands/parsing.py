@@ -191,6 +191,12 @@ def filled_in(group: type, given: Mapping[str, Any]) -> Any:
     return group(**{entry.name: given[entry.name] for entry in _fields_with_parameter(group)})
 
 
+def with_defaults(group: type) -> Any:
+    """Return a group of options of which none is given."""
+    with click.Command("", params=parameters(group)).make_context("", [], resilient_parsing=True) as context:
+        return filled_in(group, context.params)
+
+
 def version_option() -> click.Option:
     """Return the option ``--version``."""
 
