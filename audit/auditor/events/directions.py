@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from audit.auditor.events.protocol import READERS, Score, StoredByItsFields
+from audit.auditor.events.ranks import repeated
 from audit.auditor.events.scores import LogisticScore, as_finite
 from reference.common.arrays import BoolArray, FloatArray
 
@@ -33,6 +34,18 @@ CLEAR, HELPFUL = 25.0, 2.0
 NARROW, NARROWEST = 0.1, 3
 """Up to three directions so narrow beside all coordinates are proposed anyway: rare leaks show little."""
 
+HIDDEN, NARROWEST_HIDDEN = 2.0**-12, 2.0**-26
+"""Shares of the range of two coordinates: between them, that of their sum or difference is looked at apart.
+
+Above, the grid shows it; below, it is too near float noise.
+"""
+
+MOST_PAIRS, NEAR = 3, 16.0
+"""The narrowest pairs are proposed; outputs within so many times the range of most show them."""
+
+OF_A_LATTICE = 0.25
+"""If so many differences repeat, numbers of few bits may be why: rounding, not the mechanism."""
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceScore(StoredByItsFields):
@@ -48,6 +61,48 @@ class DistanceScore(StoredByItsFields):
         """Return the distances."""
         with np.errstate(invalid="ignore", over="ignore"):
             return as_finite(np.abs(outputs @ self.weights - self.centre))
+
+
+def learn_hidden(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """Yield scores of sums and differences of two coordinates that are finer than the grid, for samples (n, k).
+
+    Noise that both share cancels in them.  Of floats near each other it does without rounding.
+    """
+    rows = min(len(left), len(right), DIRECTION_ROWS, DIRECTION_VALUES // left.shape[1])
+    values = np.concatenate([left[:rows], right[:rows]])
+    low, high = _quantiles(values, TRIMMED, 1 - TRIMMED)
+    # halves of finite numbers have a finite difference
+    unit, middle = high / 2 - low / 2, high / 2 + low / 2
+    found = []
+    for i, j, sign in _alike(values, middle, unit):
+        with np.errstate(over="ignore"):
+            sums = values[:, i] + sign * values[:, j]
+        low, centre, high = np.quantile(sums, [TRIMMED, 0.5, 1 - TRIMMED], method="nearest")
+        width = (high / 2 - low / 2) / unit[i]
+        if NARROWEST_HIDDEN < width < HIDDEN and repeated(np.sort(sums), 2) <= OF_A_LATTICE * len(sums):
+            found.append((float(width), i, j, sign, float(centre)))
+    for _, i, j, sign, centre in sorted(found)[:MOST_PAIRS]:
+        weights = np.zeros(len(unit))
+        weights[i], weights[j] = 1.0, sign
+        yield LogisticScore(weights)
+        yield DistanceScore(weights, centre)
+
+
+def _alike(values: FloatArray, middle: FloatArray, unit: FloatArray) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of columns whose difference (-1) or sum (1) is far narrower than they are, as some rows show."""
+    some = values[:: max(1, len(values) // BOUNDED_BY)]
+    with np.errstate(all="ignore"):
+        # one scale for all: differences keep their size
+        some = np.where(unit > 0, (some / 2 - middle / 2) / unit.max(initial=0.0), 0.0)
+        some = some[(np.abs(some) <= NEAR * unit / unit.max(initial=0.0)).all(axis=1)]
+    if len(some) < FEWEST:
+        return
+    shared = _covariance(some)
+    own = np.diag(shared)
+    larger, smaller = np.maximum.outer(own, own), np.minimum.outer(own, own)
+    narrow = (own[:, np.newaxis] + own - 2 * np.abs(shared) < HIDDEN**2 * larger) & (smaller > 0)
+    for i, j in np.argwhere(np.triu(narrow, 1)).tolist():
+        yield i, j, -float(np.sign(shared[i, j]))
 
 
 def learn_directions(left: FloatArray, right: FloatArray) -> Iterator[Score]:
