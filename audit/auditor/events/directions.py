@@ -70,31 +70,51 @@ def learn_hidden(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     """
     rows = min(len(left), len(right), DIRECTION_ROWS, DIRECTION_VALUES // left.shape[1])
     values = np.concatenate([left[:rows], right[:rows]])
-    low, high = _quantiles(values, TRIMMED, 1 - TRIMMED)
-    # halves of finite numbers have a finite difference
-    unit, middle = high / 2 - low / 2, high / 2 + low / 2
-    found = []
-    for i, j, sign in _alike(values, middle, unit):
-        with np.errstate(over="ignore"):
-            sums = values[:, i] + sign * values[:, j]
-        low, centre, high = np.quantile(sums, [TRIMMED, 0.5, 1 - TRIMMED], method="nearest")
-        width = (high / 2 - low / 2) / unit[i]
-        if NARROWEST_HIDDEN < width < HIDDEN and repeated(np.sort(sums), 2) <= OF_A_LATTICE * len(sums):
-            found.append((float(width), i, j, sign, float(centre)))
-    for _, i, j, sign, centre in sorted(found)[:MOST_PAIRS]:
-        weights = np.zeros(len(unit))
+    found = [
+        (*of_pair, i, j, sign)
+        for i, j, sign in _alike(values)
+        if (of_pair := _hidden(values[:, i], sign * values[:, j])) is not None
+    ]
+    for _, centre, i, j, sign in sorted(found)[:MOST_PAIRS]:
+        weights = np.zeros(values.shape[1])
         weights[i], weights[j] = 1.0, sign
         yield LogisticScore(weights)
         yield DistanceScore(weights, centre)
 
 
-def _alike(values: FloatArray, middle: FloatArray, unit: FloatArray) -> Iterator[tuple[int, int, float]]:
+def is_hidden(score: Score, left: FloatArray, right: FloatArray) -> bool:
+    """Return whether a score is of a sum or difference that :func:`learn_hidden` proposes, by other draws."""
+    if not isinstance(score, LogisticScore | DistanceScore):
+        return False
+    pair = np.flatnonzero(score.weights)
+    if len(pair) != 2 or (np.abs(score.weights[pair]) != 1).any():
+        return False
+    rows = min(len(left), len(right), DIRECTION_ROWS)
+    one, other = (np.concatenate([side[:rows, k] for side in (left, right)]) for k in pair)
+    return _hidden(one * score.weights[pair[0]], other * score.weights[pair[1]], luck=2.0) is not None
+
+
+def _hidden(one: FloatArray, other: FloatArray, luck: float = 1.0) -> tuple[float, float] | None:
+    """Return width and median of a sum that is finer than the grid; None if it is not, or few bits may be why."""
+    # halves of finite numbers have a finite difference
+    low, high = np.quantile(one, [TRIMMED, 1 - TRIMMED], method="nearest") / 2
+    with np.errstate(over="ignore"):
+        sums = np.sort(one + other)
+    lowest, centre, highest = np.quantile(sums, [TRIMMED, 0.5, 1 - TRIMMED], method="nearest") / 2
+    if not high > low or not NARROWEST_HIDDEN / luck < (highest - lowest) / (high - low) < HIDDEN * luck:
+        return None
+    width = float((highest - lowest) / (high - low))
+    return (width, 2 * float(centre)) if repeated(sums, 2) <= luck * OF_A_LATTICE * len(sums) else None
+
+
+def _alike(values: FloatArray) -> Iterator[tuple[int, int, float]]:
     """Yield pairs of columns whose difference (-1) or sum (1) is far narrower than they are, as some rows show."""
-    some = values[:: max(1, len(values) // BOUNDED_BY)]
+    low, high = _quantiles(values, TRIMMED, 1 - TRIMMED) / 2
+    unit, some = high - low, values[:: max(1, len(values) // BOUNDED_BY)] / 2
     with np.errstate(all="ignore"):
         # one scale for all: differences keep their size
-        some = np.where(unit > 0, (some / 2 - middle / 2) / unit.max(initial=0.0), 0.0)
-        some = some[(np.abs(some) <= NEAR * unit / unit.max(initial=0.0)).all(axis=1)]
+        some = np.where(unit > 0, (some - (low + high) / 2) / unit.max(), 0.0)
+        some = some[(np.abs(some) <= NEAR * unit / unit.max()).all(axis=1)]
     if len(some) < FEWEST:
         return
     shared = _covariance(some)

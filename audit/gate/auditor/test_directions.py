@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from audit.auditor.distinguish import Terms, estimate
-from audit.auditor.events import Event, event_of, stored_event
+from audit.auditor.events import Event, Quantiser, event_of, stored_event
 from audit.auditor.events.directions import (
     BOUNDED_BY,
     DIRECTION_ROWS,
@@ -19,8 +20,9 @@ from audit.auditor.events.directions import (
     learn_directions,
     learn_hidden,
 )
-from audit.auditor.events.scores import LogisticScore
+from audit.auditor.events.scores import CoordinateScore, LogisticScore
 from audit.auditor.events.stored import EventError
+from audit.evidence.fresh import too_fine
 from audit.evidence.words import event_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.needs import exhaustively
@@ -302,3 +304,25 @@ def test_only_what_is_finer_than_the_grid_is_judged_on_a_finer_one(name):
     subject = CATALOGUE[name]()
     rng = np.random.default_rng(0)
     assert list(learn_hidden(*(subject.sample(data, 5_000, rng) for data in subject.inputs()))) == []
+
+
+@pytest.mark.parametrize("kind", ["difference", "sum", "location"])
+def test_a_finer_grid_is_one_of_sums_that_need_it(kind):
+    """As new draws show; the bits of single precision, or of one coordinate, get none."""
+    subject = HiddenFiner(kind, 1e7, leaks=True)
+    found = audit(subject, 20_000, families=SOME)
+    sizes = found.counts.likely_draws, found.draws - 2 * found.counts.likely_draws
+    rng = np.random.default_rng(7)
+    left, right = (subject.sample(data, 20_000, rng) for data in subject.inputs())
+    assert found.event.quantiser is not None
+    assert too_fine(found.event, left, right, *sizes) == ()
+    forged = Quantiser(found.event.quantiser.steps * 2.0**-5)
+    assert too_fine(replace(found.event, quantiser=forged), left, right, *sizes) == (0, 1)
+    for score in (
+        CoordinateScore(0),
+        DistanceScore(np.array([1.0, 0.0]), 0.0),
+        LogisticScore(np.array([1.0, 0.5])),
+    ):
+        assert too_fine(replace(found.event, score=score), left, right, *sizes) == (0, 1)
+    single = (side.astype(np.float32).astype(np.float64) for side in (left, right))
+    assert too_fine(found.event, *single, *sizes) == (0, 1)
