@@ -256,7 +256,7 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, 
     """
     if event.quantiser is None:
         return ()
-    view, rows, grid = event.reduction or _itself, certified // OF_CERTIFYING, event.quantiser
+    view, rows, grid = event.reduction or _itself, max(1, certified // OF_CERTIFYING), event.quantiser
     if is_hidden(event.score, *(filled(view(side[:rows])) for side in (left, right))):
         # sums in which wide noise cancels have a finer one
         grid = Quantiser(grid.steps * 2.0**FINER_BITS)

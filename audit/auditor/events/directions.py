@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -40,8 +41,8 @@ HIDDEN, NARROWEST_HIDDEN = 2.0**-12, 2.0**-26
 Above, the grid shows it; below, it is too near float noise.
 """
 
-MOST_PAIRS, NEAR = 3, 16.0
-"""The narrowest pairs are proposed; outputs within so many times the range of most show them."""
+MOST_PAIRS, MOST_LOOKED, NEAR = 3, 256, 16.0
+"""The narrowest of so many pairs are proposed; outputs within so many times the range of most show them."""
 
 OF_A_LATTICE = 0.25
 """If so many differences repeat, numbers of few bits may be why: rounding, not the mechanism."""
@@ -72,7 +73,7 @@ def learn_hidden(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     values = np.concatenate([left[:rows], right[:rows]])
     found = [
         (*of_pair, i, j, sign)
-        for i, j, sign in _alike(values)
+        for i, j, sign in islice(_alike(values), MOST_LOOKED)
         if (of_pair := _hidden(values[:, i], sign * values[:, j])) is not None
     ]
     for _, centre, i, j, sign in sorted(found)[:MOST_PAIRS]:

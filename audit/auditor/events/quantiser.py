@@ -107,8 +107,10 @@ class Quantiser:
 
     @property
     def finer(self) -> Quantiser | None:
-        """The grid for sums in which wide noise cancels; None if steps grow."""
-        return None if (self.steps < 0).any() else Quantiser(self.steps * 2.0**-FINER_BITS)
+        """The grid for sums in which wide noise cancels; None if steps grow, or are too small for it."""
+        steps = self.steps * 2.0**-FINER_BITS
+        fit = (self.steps == 0) | (steps >= np.finfo(np.float64).smallest_normal)
+        return Quantiser(steps) if fit.all() else None
 
     def of_one(self, k: int) -> Quantiser:
         """Return the grid of one coordinate."""

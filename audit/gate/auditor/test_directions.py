@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from audit.auditor.events import Event, Quantiser, event_of, stored_event
 from audit.auditor.events.directions import (
     BOUNDED_BY,
     DIRECTION_ROWS,
+    MOST_PAIRS,
     NARROWEST,
     DistanceScore,
     _whitening,
@@ -158,7 +160,10 @@ def test_no_sample_is_too_odd(rows, spoiled):
             sample[1:, :7] = 0.0
         elif spoiled in ("tiny", "huge"):
             sample[:] = sample * 1e-310 if spoiled == "tiny" else sample.clip(-5, 5) * 3e307
-    found = [[score.to_json() for score in learn_directions(left, right)] for _ in range(2)]
+    found = [
+        [score.to_json() for learn in (learn_directions, learn_hidden) for score in learn(left, right)]
+        for _ in range(2)
+    ]
     assert found[0] == found[1]
     assert all(np.isfinite(score["weights"]).all() for score in found[0])
 
@@ -326,3 +331,13 @@ def test_a_finer_grid_is_one_of_sums_that_need_it(kind):
         assert too_fine(replace(found.event, score=score), left, right, *sizes) == (0, 1)
     single = (side.astype(np.float32).astype(np.float64) for side in (left, right))
     assert too_fine(found.event, *single, *sizes) == (0, 1)
+
+
+def test_columns_that_are_copies_take_no_long_look():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(2, 2_000, 1)) * np.ones(200)
+    for side in (left, right):
+        side[:, 1] += 1e-6 * rng.normal(size=2_000)
+    start = time.process_time()
+    assert len(list(learn_hidden(left, right))) == 2 * MOST_PAIRS
+    assert time.process_time() - start < 5
