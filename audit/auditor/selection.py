@@ -25,7 +25,9 @@ from audit.auditor.dependence import check_long_calls
 from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, SCORED, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.columns import Columns
+from audit.auditor.events.directions import learn_hidden
 from audit.auditor.events.families import Taught
+from audit.auditor.events.protocol import filled
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
     new_combinations,
@@ -247,6 +249,8 @@ def select_from(
             ([family for family in families if family in EXACT], columns, None),
         )
     ]
+    if learning is not None and "directions" in families:
+        proposed += _finer(learning, quantiser, source)
     repeating = () if learning is None else repeating_coordinates(on_grid, learning[0].shape[1])
     # sorted columns take memory
     del taught, columns, on_grid
@@ -259,7 +263,8 @@ def select_from(
             # an iterator, which lets the parts go
             choosing = joined(chain((choosing,), source.chunks(CHOOSE_ON, further.held)))
         rows = len(choosing[0]) + scored
-        judged = zip(proposed, found, (ideal, implementation), strict=True)
+        beside = [ideal] * (len(proposed) - 2)
+        judged = zip(proposed, found, (ideal, implementation, *beside), strict=True)
         most = FEW_SCORED if scored else None
         proposed = [some.still(these, *best, most=most) for some, these, best in judged]
         if scored:
@@ -366,6 +371,13 @@ class Proposed:
         return replace(self, fitted=fitted, given=given)
 
 
+def _finer(learning: Pair, quantiser: Quantiser, source: Draws) -> list[Proposed]:
+    """Return sums of coordinates that the grid hides, to be judged on a finer one; mostly there are none."""
+    finer = quantiser.finer
+    scores = [] if finer is None or learning[0].shape[1] < 2 else list(learn_hidden(*map(filled, learning)))
+    return [Proposed(scores, [], learning, finer, source, (len(scores), 0))] if scores else []
+
+
 def _with_scored(proposed: Sequence[Proposed], source: Draws, rows: int) -> list[Proposed]:
     """Return what is proposed with its scores of this many further draws, which are let go chunk by chunk."""
     listed = [(some.quantiser, [*some.fitted, *some.given]) for some in proposed]
@@ -397,10 +409,11 @@ def _with_scored(proposed: Sequence[Proposed], source: Draws, rows: int) -> list
 
 def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
     """Return the best ideal event, and the best of it and the exact ones; each with a sturdy one beside it."""
-    ideal, exact = (best_of(filter(None, map(best_of, some))) for some in found)
+    exact_kinds, ideal_kinds = found[1], [kind for some in (found[0], *found[2:]) for kind in some]
+    ideal, exact = (best_of(filter(None, map(best_of, some))) for some in (ideal_kinds, exact_kinds))
     if ideal is None:
         raise SubjectError("none of the families named has an event for these outputs; `coordinates` always has")
-    of_ideal, of_bits = ([one for kind in some for one in kind] for some in found)
+    of_ideal, of_bits = ([one for kind in some for one in kind] for some in (ideal_kinds, exact_kinds))
     with_ideal = _with_beside(ideal, of_ideal)
     implementation = ideal if exact is None else best_of((ideal, exact)) or ideal
     if implementation.event is ideal.event:

@@ -12,8 +12,10 @@ from scipy.stats import binom
 
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
-from audit.auditor.events import FAMILIES, Event, event_of
-from audit.auditor.events.quantiser import QUANTISED_BITS, smallest_step, step_of, unit_of
+from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
+from audit.auditor.events.directions import is_hidden
+from audit.auditor.events.protocol import filled
+from audit.auditor.events.quantiser import FINER_BITS, QUANTISED_BITS, smallest_step, step_of, unit_of
 from audit.auditor.selection import MOST_SELECTING, SMALLEST_FIRST_LOOK
 from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
@@ -254,7 +256,11 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, 
     """
     if event.quantiser is None:
         return ()
-    grids = [(event.quantiser, event.reduction or _itself, certified // OF_CERTIFYING)]
+    view, rows, grid = event.reduction or _itself, max(1, certified // OF_CERTIFYING), event.quantiser
+    if is_hidden(event.score, *(filled(view(side[:rows])) for side in (left, right))):
+        # sums in which wide noise cancels have a finer one
+        grid = Quantiser(grid.steps * 2.0**FINER_BITS)
+    grids = [(grid, view, rows)]
     if event.reduction is not None:
         grids.append((event.reduction.quantiser, _itself, certified // OF_SCREENED))
     found: set[int] = set()

@@ -85,7 +85,7 @@ def not_looked_at_in_words(event: Event, without_residues: Sequence[int], names:
     elif without_residues:
         found.append(f"residues of {len(without_residues)} coordinates, whose numbers look like single precision")
     if event.quantiser is not None and len(event.quantiser.steps) > 1:
-        found.append("sums and differences of coordinates that are finer than the grid")
+        found.append("most weighted sums of coordinates that are finer than the grid")
     return found
 
 

@@ -281,17 +281,31 @@ class BehindCommonNoise(ByResponse):
     ----------
     response : TwoOutcomes
         Whether they are 3 apart.
+    wide : float
+        Standard deviation of the noise.
+    blurred : bool
+        Whether the distance is off by 1 at most.
     """
+
+    wide: float = 3_000.0
+    blurred: bool = False
 
     def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` pairs, shape (count, 2)."""
         apart = 3 * self.response.sample(data, count, rng) * rng.choice([-1.0, 1.0], size=(count, 1))
-        common = rng.normal(0, 3_000, size=(count, 1))
+        common = rng.normal(0, self.wide, size=(count, 1))
+        if self.blurred:
+            apart += rng.uniform(-1, 1, size=(count, 1))
         return np.hstack([common, common + apart])
 
 
 IN_DIRECTIONS = (
     Known("randomised response behind common noise", BehindCommonNoise(RESPONSE), RESPONSE.true_epsilon()),
+    Known(
+        "randomised response behind noise ten million times as wide",
+        BehindCommonNoise(RESPONSE, 3e7, blurred=True),
+        RESPONSE.true_epsilon(),
+    ),
 )
 """Audited by the distance of a weighted sum of coordinates."""
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
 from audit.auditor.events.protocol import READERS, Score, StoredByItsFields
+from audit.auditor.events.ranks import repeated
 from audit.auditor.events.scores import LogisticScore, as_finite
 from reference.common.arrays import BoolArray, FloatArray
 
@@ -33,6 +35,18 @@ CLEAR, HELPFUL = 25.0, 2.0
 NARROW, NARROWEST = 0.1, 3
 """Up to three directions so narrow beside all coordinates are proposed anyway: rare leaks show little."""
 
+HIDDEN, NARROWEST_HIDDEN = 2.0**-12, 2.0**-26
+"""Shares of the range of two coordinates: between them, that of their sum or difference is looked at apart.
+
+Above, the grid shows it; below, it is too near float noise.
+"""
+
+MOST_PAIRS, MOST_LOOKED, NEAR = 3, 256, 16.0
+"""The narrowest of so many pairs are proposed; outputs within so many times the range of most show them."""
+
+OF_A_LATTICE = 0.25
+"""If so many differences repeat, numbers of few bits may be why: rounding, not the mechanism."""
+
 
 @dataclass(frozen=True, eq=False)
 class DistanceScore(StoredByItsFields):
@@ -48,6 +62,68 @@ class DistanceScore(StoredByItsFields):
         """Return the distances."""
         with np.errstate(invalid="ignore", over="ignore"):
             return as_finite(np.abs(outputs @ self.weights - self.centre))
+
+
+def learn_hidden(left: FloatArray, right: FloatArray) -> Iterator[Score]:
+    """Yield scores of sums and differences of two coordinates that are finer than the grid, for samples (n, k).
+
+    Noise that both share cancels in them.  Of floats near each other it does without rounding.
+    """
+    rows = min(len(left), len(right), DIRECTION_ROWS, DIRECTION_VALUES // left.shape[1])
+    values = np.concatenate([left[:rows], right[:rows]])
+    found = [
+        (*of_pair, i, j, sign)
+        for i, j, sign in islice(_alike(values), MOST_LOOKED)
+        if (of_pair := _hidden(values[:, i], sign * values[:, j])) is not None
+    ]
+    for _, centre, i, j, sign in sorted(found)[:MOST_PAIRS]:
+        weights = np.zeros(values.shape[1])
+        weights[i], weights[j] = 1.0, sign
+        yield LogisticScore(weights)
+        yield DistanceScore(weights, centre)
+
+
+def is_hidden(score: Score, left: FloatArray, right: FloatArray) -> bool:
+    """Return whether a score is of a sum or difference that :func:`learn_hidden` proposes, by other draws."""
+    if not isinstance(score, LogisticScore | DistanceScore):
+        return False
+    pair = np.flatnonzero(score.weights)
+    if len(pair) != 2 or (np.abs(score.weights[pair]) != 1).any():
+        return False
+    rows = min(len(left), len(right), DIRECTION_ROWS)
+    one, other = (np.concatenate([side[:rows, k] for side in (left, right)]) for k in pair)
+    return _hidden(one * score.weights[pair[0]], other * score.weights[pair[1]], luck=2.0) is not None
+
+
+def _hidden(one: FloatArray, other: FloatArray, luck: float = 1.0) -> tuple[float, float] | None:
+    """Return width and median of a sum that is finer than the grid; None if it is not, or few bits may be why."""
+    # halves of finite numbers have a finite difference
+    low, high = np.quantile(one, [TRIMMED, 1 - TRIMMED], method="nearest") / 2
+    with np.errstate(over="ignore"):
+        sums = np.sort(one + other)
+    lowest, centre, highest = np.quantile(sums, [TRIMMED, 0.5, 1 - TRIMMED], method="nearest") / 2
+    if not high > low or not NARROWEST_HIDDEN / luck < (highest - lowest) / (high - low) < HIDDEN * luck:
+        return None
+    width = float((highest - lowest) / (high - low))
+    return (width, 2 * float(centre)) if repeated(sums, 2) <= luck * OF_A_LATTICE * len(sums) else None
+
+
+def _alike(values: FloatArray) -> Iterator[tuple[int, int, float]]:
+    """Yield pairs of columns whose difference (-1) or sum (1) is far narrower than they are, as some rows show."""
+    low, high = _quantiles(values, TRIMMED, 1 - TRIMMED) / 2
+    unit, some = high - low, values[:: max(1, len(values) // BOUNDED_BY)] / 2
+    with np.errstate(all="ignore"):
+        # one scale for all: differences keep their size
+        some = np.where(unit > 0, (some - (low + high) / 2) / unit.max(), 0.0)
+        some = some[(np.abs(some) <= NEAR * unit / unit.max()).all(axis=1)]
+    if len(some) < FEWEST:
+        return
+    shared = _covariance(some)
+    own = np.diag(shared)
+    larger, smaller = np.maximum.outer(own, own), np.minimum.outer(own, own)
+    narrow = (own[:, np.newaxis] + own - 2 * np.abs(shared) < HIDDEN**2 * larger) & (smaller > 0)
+    for i, j in np.argwhere(np.triu(narrow, 1)).tolist():
+        yield i, j, -float(np.sign(shared[i, j]))
 
 
 def learn_directions(left: FloatArray, right: FloatArray) -> Iterator[Score]:

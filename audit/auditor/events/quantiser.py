@@ -17,6 +17,10 @@ Float noise lives near 2^-53 of the scale: 37 bits below the step.
 """
 
 
+FINER_BITS = 17
+"""Bits by which the grid is finer for sums in which wide noise cancels: still 20 bits above float noise."""
+
+
 UNITS = (1.0, 0.5, 0.25, 0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
 """Units, in descending order, of which all numbers of a coordinate may be multiples."""
 
@@ -100,6 +104,13 @@ class Quantiser:
             growing = np.maximum(np.ldexp(1.0, exponents), steps)
             steps = np.where(self.steps < 0, growing, steps)
         return np.where(self.steps != 0, self._rounded(outputs, steps), outputs)
+
+    @property
+    def finer(self) -> Quantiser | None:
+        """The grid for sums in which wide noise cancels; None if steps grow, or are too small for it."""
+        steps = self.steps * 2.0**-FINER_BITS
+        fit = (self.steps == 0) | (steps >= np.finfo(np.float64).smallest_normal)
+        return Quantiser(steps) if fit.all() else None
 
     def of_one(self, k: int) -> Quantiser:
         """Return the grid of one coordinate."""

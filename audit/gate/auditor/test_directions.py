@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from audit.auditor.distinguish import Terms, estimate
-from audit.auditor.events import Event, event_of, stored_event
+from audit.auditor.events import Event, Quantiser, directions, event_of, stored_event
 from audit.auditor.events.directions import (
     BOUNDED_BY,
     DIRECTION_ROWS,
+    MOST_LOOKED,
+    MOST_PAIRS,
     NARROWEST,
     DistanceScore,
+    _hidden,
     _whitening,
     learn_directions,
+    learn_hidden,
 )
-from audit.auditor.events.scores import LogisticScore
+from audit.auditor.events.scores import CoordinateScore, LogisticScore
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.values import ResidueScore
+from audit.evidence.fresh import too_fine
 from audit.evidence.words import event_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.needs import exhaustively
@@ -156,7 +162,10 @@ def test_no_sample_is_too_odd(rows, spoiled):
             sample[1:, :7] = 0.0
         elif spoiled in ("tiny", "huge"):
             sample[:] = sample * 1e-310 if spoiled == "tiny" else sample.clip(-5, 5) * 3e307
-    found = [[score.to_json() for score in learn_directions(left, right)] for _ in range(2)]
+    found = [
+        [score.to_json() for learn in (learn_directions, learn_hidden) for score in learn(left, right)]
+        for _ in range(2)
+    ]
     assert found[0] == found[1]
     assert all(np.isfinite(score["weights"]).all() for score in found[0])
 
@@ -229,10 +238,125 @@ def test_residues_are_told_in_words(ratios, unit, said):
     assert event_in_words(event, ["count"]) == f"count is nearest to {said}"
 
 
-def test_row_of_directions_is_about_what_it_says():
-    (known,) = IN_DIRECTIONS
-    scores = [
-        estimate(known.subject, Terms(draws=4_000, families=SOME), np.random.default_rng(seed)).event.score.name
+@pytest.mark.parametrize("known", IN_DIRECTIONS, ids=lambda known: known.name)
+def test_row_of_directions_is_about_what_it_says(known):
+    found = [
+        estimate(known.subject, Terms(draws=4_000, families=SOME), np.random.default_rng(seed)).event
         for seed in range(6)
     ]
-    assert scores.count("distance") >= 5
+    assert [event.score.name for event in found].count("distance") >= 5
+    steps = max(event.quantiser.steps.max() for event in found) / known.subject.wide
+    assert (steps < 2.0**-30) == (known.subject.wide > 1e6)
+
+
+# --- Sums and differences finer than the grid -----------------------------------------------------------------
+
+
+class HiddenFiner:
+    """Columns that share noise far wider than what is left of it in their difference, or sum."""
+
+    def __init__(self, kind: str, wide: float, *, leaks: bool) -> None:
+        self.kind, self.wide, self.leaks = kind, wide, leaks
+
+    def inputs(self) -> tuple[float, float]:
+        return (1.0, 3.0) if self.leaks else (1.0, 1.0)
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        wide = self.wide * rng.normal(size=count)
+        own = data * rng.laplace(size=count)
+        if self.kind == "sum":
+            return np.column_stack([wide, own - wide])
+        if self.kind == "location":
+            return np.column_stack([wide, wide + rng.laplace(data, size=count)])
+        if self.kind == "far":
+            own = np.where(rng.random(count) < 1e-4, 1e12, own)
+        if self.kind == "among others":
+            return np.column_stack([rng.laplace(size=(count, 6)) * self.wide, wide, wide + own, wide])
+        return np.column_stack([wide, wide + own])
+
+
+@pytest.mark.parametrize("wide", [1e5, 1e7, 3e7])
+@pytest.mark.parametrize("kind", ["difference", "sum", "location", "far", "among others"])
+def test_what_is_finer_than_the_grid_is_seen_in_sums_and_differences(kind, wide):
+    found = audit(HiddenFiner(kind, wide, leaks=True), 20_000, families=SOME)
+    assert found.verdict(1.0) == "refuted"
+    assert found.epsilon_lower_bound > 1.7
+    assert event_of(found.event.stored).stored == found.event.stored
+    # the null control
+    right = audit(HiddenFiner(kind, wide, leaks=False), 20_000, families=SOME)
+    assert right.epsilon_lower_bound < 0.2
+
+
+@pytest.mark.parametrize("wide", [1e9, 1e12])
+def test_what_is_near_float_noise_is_not_looked_at(wide):
+    for leaks in (True, False):
+        found = audit(HiddenFiner("difference", wide, leaks=leaks), 20_000, families=SOME)
+        assert found.epsilon_lower_bound < 0.2
+
+
+class Rounded:
+    """A right mechanism: wide noise hides the sums, and what they have in common is not their difference."""
+
+    def __init__(self, kind: Any, divisor: float = 1.0) -> None:
+        self.kind, self.divisor = kind, divisor
+
+    def inputs(self) -> tuple[float, float]:
+        return 0.1, 0.4
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        # in single precision multiples of 1
+        wide = rng.uniform(2.0**23, 2.0**24, size=(count, 1)).astype(self.kind)
+        own = np.hstack([np.zeros((count, 1)), rng.laplace(size=(count, 1))]) + data
+        outputs: FloatArray = (wide + own.astype(self.kind)).astype(np.float64)
+        return outputs / self.divisor
+
+
+@pytest.mark.parametrize("divisor", [1.0, 1_000.0])
+def test_rounding_of_single_precision_is_no_difference(divisor, monkeypatch):
+    subject = Rounded(np.float32, divisor)
+    assert audit(subject, 40_000, families=SOME).epsilon_lower_bound < 0.1
+    # in double precision there is nothing to see
+    assert audit(Rounded(np.float64, divisor), 40_000, families=SOME).epsilon_lower_bound < 0.1
+    # the broken control: repeated differences accepted
+    monkeypatch.setattr("audit.auditor.events.directions.OF_A_LATTICE", 1.0)
+    assert audit(subject, 40_000, families=SOME).epsilon_lower_bound > 0.2
+
+
+@pytest.mark.parametrize("name", ["laplace_product", "functional_exact", "laplace_common_noise"])
+def test_only_what_is_finer_than_the_grid_is_judged_on_a_finer_one(name):
+    subject = CATALOGUE[name]()
+    rng = np.random.default_rng(0)
+    assert list(learn_hidden(*(subject.sample(data, 5_000, rng) for data in subject.inputs()))) == []
+
+
+@pytest.mark.parametrize("kind", ["difference", "sum", "location"])
+def test_a_finer_grid_is_one_of_sums_that_need_it(kind):
+    """As new draws show; the bits of single precision, or of one coordinate, get none."""
+    subject = HiddenFiner(kind, 1e7, leaks=True)
+    found = audit(subject, 20_000, families=SOME)
+    sizes = found.counts.likely_draws, found.draws - 2 * found.counts.likely_draws
+    rng = np.random.default_rng(7)
+    left, right = (subject.sample(data, 20_000, rng) for data in subject.inputs())
+    assert found.event.quantiser is not None
+    assert too_fine(found.event, left, right, *sizes) == ()
+    forged = Quantiser(found.event.quantiser.steps * 2.0**-5)
+    assert too_fine(replace(found.event, quantiser=forged), left, right, *sizes) == (0, 1)
+    for score in (
+        CoordinateScore(0),
+        DistanceScore(np.array([1.0, 0.0]), 0.0),
+        LogisticScore(np.array([1.0, 0.5])),
+    ):
+        assert too_fine(replace(found.event, score=score), left, right, *sizes) == (0, 1)
+    single = (side.astype(np.float32).astype(np.float64) for side in (left, right))
+    assert too_fine(found.event, *single, *sizes) == (0, 1)
+
+
+def test_columns_that_are_copies_are_looked_at_in_few_pairs(monkeypatch):
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(2, 2_000, 1)) * np.ones(200)
+    for side in (left, right):
+        side[:, 1] += 1e-6 * rng.normal(size=2_000)
+    looked = []
+    monkeypatch.setattr(directions, "_hidden", lambda *pair: looked.append(pair) or _hidden(*pair))
+    assert len(list(learn_hidden(left, right))) == 2 * MOST_PAIRS
+    assert len(looked) == MOST_LOOKED
