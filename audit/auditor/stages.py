@@ -12,10 +12,11 @@ of all shares.  Proof: ``proofs/auditor_bounds.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from audit.auditor.deadline import Deadline
 from audit.auditor.draws import CERTIFY, STAGES
 from audit.auditor.scored import Pair
 from audit.auditor.selection import (
@@ -37,6 +38,15 @@ FEWEST_FOR_SEVERAL = 1_000
 
 LAST_SHARE = 0.5
 """Share of the significance that the last of several stages gets; the others share the rest equally."""
+
+FEW_TO_CHOOSE_FROM = 20_000
+"""Rows per input up to which choosing an event takes about the same time."""
+
+TIMES_A_CHOICE = 1.5
+"""An event is chosen again if this many times as long as that takes is left."""
+
+GOING_ON = 2**10
+"""Number of the further draws of a stage whose event serves to the end; no stage has so large a number."""
 
 FIRST_PLAN = Phases(
     int(FIRST_ROWS * LEARN_SHARE),
@@ -76,6 +86,10 @@ class Stage:
         """The number of the phase of its draws."""
         return STAGES + self.number if self.number else CERTIFY
 
+    def going_on(self, until: int) -> Stage:
+        """Return the further draws, until so many rows of all phases, that this stage's event is certified on."""
+        return replace(self, number=GOING_ON, before=self.until, until=until)
+
 
 def stages_of(plan: Phases, width: int) -> list[Stage]:
     """Return the stages for the rows of a plan; they depend on public numbers only.
@@ -108,6 +122,32 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
 def most_kept(width: int) -> int:
     """Return the most rows per input, of this many numbers, that a later stage chooses from."""
     return min(MOST_ROWS, max(FIRST_ROWS, MOST_VALUES // width))
+
+
+@dataclass
+class ChoiceTime:
+    """How long choosing an event takes: the last two choices tell the next.
+
+    Parameters
+    ----------
+    rows, seconds : int, float
+        Of the last choice; the first takes about as long as one from many more draws.
+    slope : float
+        Seconds per row.
+    """
+
+    rows: int = -FEW_TO_CHOOSE_FROM
+    seconds: float = 0.0
+    slope: float = 0.0
+
+    def pays(self, rows: int, deadline: Deadline) -> bool:
+        """Return whether a choice from so many rows per input leaves time enough to certify."""
+        return deadline.leaves(TIMES_A_CHOICE * (self.seconds + self.slope * (rows - self.rows)))
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Note a choice."""
+        self.slope = max(0.0, (seconds - self.seconds) / max(1, rows - self.rows))
+        self.rows, self.seconds = rows, seconds
 
 
 @dataclass(eq=False)

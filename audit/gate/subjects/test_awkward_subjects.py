@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit.auditor.distinguish import SHARED_GENERATOR, Terms, estimate
+from audit.auditor.distinguish import Terms, estimate
+from audit.auditor.notes import SHARED_GENERATOR
 from audit.auditor.subject import DrawingError, SubjectError
 from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
