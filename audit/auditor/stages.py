@@ -1,8 +1,8 @@
 """Audits that look as they go, or end by the clock: stages of growing size, each with its own event.
 
 The first stage chooses its event from a few hundred draws.  Each later one chooses again, from draws made before
-it, and certifies on draws made afterwards.  Where too little time is left to choose again, the last event goes on.  So a large loss shows within a thousand draws, whatever the
-limit, and a small one by a carefully chosen event.
+it, and certifies on draws made afterwards; where too little time is left to choose again, the last event goes on.
+So a large loss shows within a thousand draws, whatever the limit, and a small one by a carefully chosen event.
 
 The significance is divided among the stages beforehand.  Given all draws before a stage its event is fixed, and
 its anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum
