@@ -135,9 +135,7 @@ def costly_choice(clock, monkeypatch):
     return lambda **asked: audit(slow(clock, a_draw=1e-5), 1_000_000, max_seconds=LIMIT, **only, **asked)
 
 
-def test_choice_that_would_outlast_the_limit_is_not_begun_and_the_last_event_goes_on(
-    clock, costly_choice, monkeypatch
-):
+def test_last_event_goes_on_where_another_choice_outlasts_the_limit(clock, costly_choice, monkeypatch):
     found = costly_choice()
     assert found.stopped == "the time is over"
     assert 0.9 * LIMIT <= clock.seconds <= LIMIT
