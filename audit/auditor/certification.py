@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from audit.auditor.deadline import Deadline
-from audit.auditor.draws import Draws
+from audit.auditor.draws import CALL_SHARE, Draws
 from audit.auditor.stages import Retained, Stage
 from audit.auditor.subject import DrawingError
 from audit.auditor.tally import ChunkCounts, EventTally
@@ -37,11 +37,14 @@ class Ending:
         Looks at the counts.
     rows : int or None
         Rows per input, of all phases, at which the repeated run ended.
+    chosen_at : int or None
+        Those before the first that certified its event.
     """
 
     deadline: Deadline
     rule: StoppingRule | None
     rows: int | None = None
+    chosen_at: int | None = None
 
     @property
     def planned(self) -> bool:
@@ -114,13 +117,14 @@ def certify(
 
 @dataclass(eq=False)
 class _Looks:
-    """Chunks waiting to be looked at together, and the looks."""
+    """Chunks waiting to be looked at together, and the looks; `since` is when the last chunk came."""
 
     stage: Stage
     tally: EventTally
     progress: Progress
     ending: Ending
     rows: int = 0
+    since: float = field(default_factory=Deadline.now)
     waiting: list[ChunkCounts] = field(default_factory=list)
 
     def stopped_after(self, counts: ChunkCounts) -> str | None:
@@ -128,7 +132,10 @@ class _Looks:
         self.waiting.append(counts)
         self.rows += counts.rows
         whole = self.rows == self.stage.certify
-        stopped = None if whole else self.ending.over(self.stage.before + self.rows, self.tally.seconds_to_result)
+        # the next chunk takes about as long as the last, which it may exceed by a share
+        needed = self.tally.seconds_to_result + (1 + 1 / CALL_SHARE) * (Deadline.now() - self.since)
+        stopped = None if whole else self.ending.over(self.stage.before + self.rows, needed)
+        self.since = Deadline.now()
         if not (whole or self._due or stopped is not None):
             return None
         self.add()

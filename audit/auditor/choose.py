@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, gammaincinv, ndtri
@@ -190,8 +190,6 @@ class Prospect:
         return able
 
 
-Judged: TypeAlias = list[Candidate] | FloatArray
-
 Made = TypeVar("Made")
 
 
@@ -217,7 +215,7 @@ def candidates_of(
     prospect: Prospect,
     quantiser: Quantiser | None,
     *,
-    each: Callable[[Callable[[int], Judged], int], Iterator[Judged]] = one_by_one,
+    each: Callable[[Callable[[int], FloatArray], int], Iterator[FloatArray]] = one_by_one,
 ) -> list[Candidate]:
     """Return the best half-lines of each score, common and rarer ones; of binary scores those of all together.
 
@@ -230,33 +228,26 @@ def candidates_of(
     quantiser : Quantiser or None
         Of the returned events.
     each : callable
-        Judges the scores: `each(work, number)` yields `work(0)`, `work(1)`, ...
+        Scores the outputs: `each(work, number)` yields `work(0)`, `work(1)`, ...
     """
     listed = list(scores)
-
-    def judge(place: int) -> Judged:
-        """Return the candidates of a score, or of a binary one how many outputs are at least 1, and at most 0."""
-        score = listed[place]
+    of_inputs = each(lambda place: outputs.of_input(listed[place // 2], place % 2), 2 * len(listed))
+    found: list[Candidate] = []
+    indicated: list[list[FloatArray]] = []
+    for score, *sides in zip(listed, of_inputs, of_inputs, strict=True):
         if score.binary:
-            return np.array(outputs.binary(score))
-        candidates: list[Candidate] = []
-        ordered = outputs.ordered(score)
-        thresholds = _thresholds(*ordered)
+            indicated.append(sides)
+            continue
+        thresholds = _thresholds(*sides)
         for at_least in (True, False):
-            counts = [_counts(side, thresholds, at_least) for side in ordered]
+            counts = [_counts(side, thresholds, at_least) for side in sides]
             events = _Events([score], thresholds, at_least, quantiser)
-            candidates += _candidates(events, counts, outputs.rows, prospect)
-        return candidates
-
-    judged = list(each(judge, len(listed)))
-    found = [candidate for one in judged if isinstance(one, list) for candidate in one]
+            found += _candidates(events, counts, outputs.rows, prospect)
     # there may be many binary ones, of one event each: they are judged together
     binary = [score for score in listed if score.binary]
-    if binary:
-        indicated = np.array([one for one in judged if not isinstance(one, list)])
-        for place, at_least in enumerate((True, False)):
-            events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
-            found += _candidates(events, list(indicated[:, :, place].T), outputs.rows, prospect)
+    for place, at_least in enumerate((True, False) if binary else ()):
+        events = _Events(binary, np.array([1.0 if at_least else 0.0]), at_least, quantiser)
+        found += _candidates(events, list(np.array(indicated)[:, :, place].T), outputs.rows, prospect)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from audit.auditor.certification import INTERRUPTED, REPEATED, TIME_IS_OVER, Ending, Progress, certify
+from audit.auditor.certification import INTERRUPTED, TIME_IS_OVER, Ending, Progress, certify
 from audit.auditor.choose import Prospect
 from audit.auditor.curve import Cut, certified_curve
 from audit.auditor.deadline import Deadline, OutOfTimeError
@@ -19,15 +19,15 @@ from audit.auditor.dependence import ENOUGH_DRAWS, check_short_calls
 from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
+from audit.auditor.notes import SHARED_GENERATOR
 from audit.auditor.selection import Further, Phases, Selection, ToCertify, select, select_from
-from audit.auditor.stages import Retained, Stage, most_kept, stages_of
+from audit.auditor.stages import FOR_STAGES, ChoiceTime, Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
-from audit.auditor.tally import CertifiedEvent, EventTally
+from audit.auditor.tally import CertifiedEvent, EventTally, Pace
 from audit.auditor.verdict import Verdict, detectable, falls_short, seen_by_event, shown, verdict_on
 from audit.bounds import (
     METHODS_AT_ZERO,
     MOST_DRAWS,
-    SMALLEST_SIGNIFICANCE,
     Counts,
     Method,
     epsilon_lower_bound,
@@ -46,17 +46,6 @@ SMALLEST_DRAWS = 1_000
 
 LARGEST_DRAWS = 2 * MOST_DRAWS
 """Above this, one input could have more certifying draws than the bounds are checked for."""
-
-FOR_STAGES = 1_000 * SMALLEST_SIGNIFICANCE
-"""Above this significance an audit with looks goes in stages: each gets a large enough share."""
-
-FEW_TO_CHOOSE_FROM = 20_000
-"""Rows per input up to which choosing an event takes about the same time."""
-
-SHARED_GENERATOR = (
-    "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
-    "is given: no seed repeats these draws"
-)
 
 
 def silent(draws: int) -> None:
@@ -211,6 +200,8 @@ class Terms:
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
     stopped_at : int, optional
         Draws of all phases and both inputs at which certifying ended in the repeated run.
+    chosen_at : int, optional
+        Those before the first that certified its event.
     outputs_per_call : int
         With more than one, only calls of this many outputs need be independent (:mod:`audit.bounds.clusters`).
 
@@ -230,6 +221,7 @@ class Terms:
     max_seconds: float | None = None
     with_curve: bool = False
     stopped_at: int | None = None
+    chosen_at: int | None = None
     outputs_per_call: int = 1
 
     def __post_init__(self) -> None:
@@ -284,8 +276,8 @@ def estimate(
         When a draw fails, unless the certifying draws before it refute the claim.
     """
     per_call = terms.outputs_per_call
-    repeated = None if terms.stopped_at is None else terms.stopped_at // (2 * per_call)
-    ending = Ending(Deadline.after(terms.max_seconds), terms.until, repeated)
+    repeated = (None if at is None else at // (2 * per_call) for at in (terms.stopped_at, terms.chosen_at))
+    ending = Ending(Deadline.after(terms.max_seconds), terms.until, *repeated)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
     source = Draws.of(
         subject, entropy, workers, looks=ending.planned, outputs_per_call=per_call, deadline=ending.deadline
@@ -353,6 +345,7 @@ class _Run:
     parts: list[_Part] = field(default_factory=list)
     stopped: str | None = None
     checked: bool = False
+    pace: Pace = field(default_factory=Pace)
 
     def at_once(self, plan: Phases) -> None:
         """Carry out one stage, which chooses from as many draws as planned."""
@@ -370,27 +363,22 @@ class _Run:
         try:
             kept.add(self.source.phase(LEARN, stages[0].before))
             self.progress(2 * kept.rows * self.terms.outputs_per_call)
-            # the first choice takes about as long as one from many more draws
-            rows, seconds = -FEW_TO_CHOOSE_FROM, 0.0
-            rows_before, seconds_before = rows, seconds
+            choice = ChoiceTime()
             for stage in stages:
-                # extrapolates the cost of choosing per draw from the last two choices
-                slope = max(0.0, (seconds - seconds_before) / max(1, rows - rows_before))
-                expected = seconds + slope * (kept.rows - rows)
                 # what was certified has a result, which takes its time
                 room = self.parts[-1].tally.seconds_to_result if self.parts else 0.0
                 source = replace(self.source, deadline=deadline.before(room))
-                if self.parts and self._ends_before(stage, source.deadline, expected):
+                if self.parts and self._goes_on(stage, choice.pays(kept.rows, source.deadline)):
+                    self._go_on(stages[-1].until)
                     return
-                rows_before, seconds_before = rows, seconds
                 start, rows = deadline.now(), kept.rows
                 prospect = self._prospect(stage.certify, stage.share)
                 divided = kept.divided(learning=learning)
                 families, with_curve = self.terms.families, self.terms.with_curve
                 selection = select_from(*divided, source, families, prospect, Further(), with_curve=with_curve)
-                seconds = deadline.now() - start
+                choice.took(rows, deadline.now() - start)
                 self._check_calls(selection, 2 * stage.until)
-                self._certify(selection, kept.rows, stage, kept)
+                self._certify(selection, rows, stage, kept)
                 if self.stopped is not None:
                     if self.stopped not in (INTERRUPTED, TIME_IS_OVER):
                         self._check_calls(selection, self.terms.draws)
@@ -401,13 +389,20 @@ class _Run:
                 raise
             self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
 
-    def _ends_before(self, stage: Stage, deadline: Deadline, expected: float) -> bool:
-        """Return why the run ends before a stage that takes this long to choose its event, if it does."""
-        if self.ending.rows is not None and stage.before >= self.ending.rows:
-            self.stopped = REPEATED
-        elif not deadline.leaves(expected):
-            self.stopped = TIME_IS_OVER
-        return self.stopped is not None
+    def _goes_on(self, stage: Stage, pays: bool) -> bool:
+        """Return whether the last event serves to the end: that of a next stage would not pay, or did not."""
+        rows, chosen_at = self.ending.rows, self.ending.chosen_at
+        return not pays if rows is None else stage.before >= rows or self.parts[-1].stage.before == chosen_at
+
+    def _go_on(self, until: int) -> None:
+        """Certify the last event on further draws: its anytime bound holds whenever these end."""
+        part, ending = self.parts[-1], self.ending
+        self._check_calls(part.selection, self.terms.draws)
+        rest, part.tally.looked_at = part.stage.going_on(until), True
+        self.stopped = ending.over(rest.before, part.tally.seconds_to_result) or certify(
+            self.source, rest, part.tally, self.progress, ending
+        )
+        self.parts[-1] = replace(part, refuted=self.stopped == REFUTED)
 
     def _prospect(self, certify: int, share: float = 1.0) -> Prospect:
         terms = self.terms
@@ -424,12 +419,14 @@ class _Run:
         """Certify the events of a stage."""
         terms = self.terms
         looks = self.ending.planned and terms.outputs_per_call == 1
+        certified = (*selection.ideal, *selection.implementation) if looks else ()
         tally = EventTally(
             selection,
             with_curve=terms.with_curve,
             outputs_per_call=terms.outputs_per_call,
-            start=self._level(stage, selection.ideal[0]) if looks else None,
-            timed=looks and self.ending.deadline.at is not None,
+            starts=[(one.event, self._level(stage, one)) for one in certified],
+            pace=self.pace,
+            looked_at=stage.last,
         )
         try:
             self.stopped = certify(self.source, stage, tally, self.progress, self.ending, kept)

@@ -33,6 +33,11 @@ ONE_OUTPUT_EACH = (
     "and kept (sticky, memoised), which draws of one process cannot tell apart"
 )
 
+SHARED_GENERATOR = (
+    "sample() draws from the generator that the whole process shares (np.random or random), not from the one it "
+    "is given: no seed repeats these draws"
+)
+
 
 def rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     """Return outputs of both inputs on a grid, or as they are without one."""

@@ -38,13 +38,12 @@ class Scored:
     rows: int = 0
     by_score: Mapping[int, Sequence[FloatArray]] = field(default_factory=dict)
 
-    def with_held(self, score: Score, held: list[FloatArray]) -> list[FloatArray]:
-        """Return what a score gives on these outputs and on others, which are held."""
+    def with_held(self, score: Score, side: int, held: FloatArray) -> FloatArray:
+        """Return what a score gives on these outputs of one input and on others, which are held."""
         others = self.by_score.get(id(score))
         if others is None:
             return held
-        pairs = zip(held, others, strict=True)
-        return [one + other if score.binary else np.concatenate([one, other]) for one, other in pairs]
+        return held + others[side] if score.binary else np.concatenate([held, others[side]])
 
 
 NONE_SCORED = Scored()
@@ -152,25 +151,25 @@ class Outputs:
     def _held(self) -> int:
         return sum(len(left) for left, _ in self.parts)
 
-    def ordered(self, score: Score) -> list[FloatArray]:
-        """Return the scores on both inputs, sorted."""
-        sides = self.scored.with_held(score, self._values(score))
+    def of_input(self, score: Score, side: int) -> FloatArray:
+        """Return the scores on one input, sorted; of a score of 0 or 1 how many are 1, and how many 0."""
+        held = self._ones_and_zeros(score, side) if score.binary else self._values(score, side)
+        found = self.scored.with_held(score, side, held)
         # in place would spoil columns that others take
-        return [in_order(side) for side in sides]
+        return found if score.binary else in_order(found)
 
-    def _values(self, score: Score) -> list[FloatArray]:
-        parts = self.drawn if score.sees_all else self.parts
+    def _values(self, score: Score, side: int) -> FloatArray:
+        parts = [pair[side] for pair in (self.drawn if score.sees_all else self.parts)]
         if isinstance(score, CoordinateScore):
-            return self._columns(parts, score.coordinate)
+            return self._column(parts, score.coordinate)
         if isinstance(score, BitScore):
-            return [bits_in_order(score, [part[side] for part in parts]) for side in (0, 1)]
-        if parts[0][0].shape[1] > 1:
-            sides = zip(*parts, strict=True)
-            return [np.concatenate([one for part in side for one in self._of_rows(score, part)]) for side in sides]
+            return bits_in_order(score, parts)
+        if parts[0].shape[1] > 1:
+            return np.concatenate([some for part in parts for some in self._of_rows(score, part)])
         if isinstance(score, AdditiveScore):
-            return [score.in_order(column) for column in self._columns(parts, 0)]
+            return score.in_order(self._column(parts, 0))
         # scores of sorted numbers are quicker to find
-        return [np.array(score(column[:, np.newaxis])) for column in self._columns(parts, 0)]
+        return np.array(score(self._column(parts, 0)[:, np.newaxis]))
 
     def _of_rows(self, score: Score, outputs: FloatArray) -> Iterator[FloatArray]:
         """Yield the scores of outputs, which are rounded some at a time."""
@@ -180,15 +179,13 @@ class Outputs:
             some = outputs[start : start + rows]
             yield score(some if grid is None else grid(some))
 
-    def binary(self, score: Score) -> list[FloatArray]:
-        """Return of a score of 0 or 1 on both inputs how many are 1, and how many 0."""
+    def _ones_and_zeros(self, score: Score, side: int) -> FloatArray:
         if isinstance(score, IntervalScore):
-            ones = [score.count(column) for column in self._columns(self.parts, score.coordinate)]
+            ones = score.count(self._column([pair[side] for pair in self.parts], score.coordinate))
         else:
-            ones = [int(np.count_nonzero(side >= 1.0)) for side in self._values(score)]
-        counts = [np.array([one, self._held - one], dtype=np.float64) for one in ones]
-        return self.scored.with_held(score, counts)
+            ones = int(np.count_nonzero(self._values(score, side) >= 1.0))
+        return np.array([ones, self._held - ones], dtype=np.float64)
 
-    def _columns(self, parts: Sequence[Pair], k: int) -> list[FloatArray]:
-        """Return a coordinate on both inputs, sorted; scores of one coordinate follow each other."""
-        return [merged([self.in_order.column(part[side], k) for part in parts]) for side in (0, 1)]
+    def _column(self, parts: Sequence[FloatArray], k: int) -> FloatArray:
+        """Return a coordinate of some outputs, sorted; scores of one coordinate follow each other."""
+        return merged([self.in_order.column(part, k) for part in parts])

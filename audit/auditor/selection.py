@@ -26,7 +26,7 @@ from audit.auditor.draws import CHOOSE, CHOOSE_ON, LEARN, SCORED, Draws, joined
 from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_hidden
-from audit.auditor.events.families import Taught
+from audit.auditor.events.families import SLOW, Taught
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
@@ -242,13 +242,7 @@ def select_from(
     taught = choosing if learning is None else learning
     columns = Columns(*taught)
     on_grid = columns.rounded(quantiser)
-    proposed = [
-        Proposed.of(families, source, taught, some, apart=learning is not None, quantiser=grid)
-        for families, some, grid in (
-            ([family for family in families if family in IDEAL], on_grid, quantiser),
-            ([family for family in families if family in EXACT], columns, None),
-        )
-    ]
+    proposed = propose(source, taught, columns, families, quantiser, apart=learning is not None)
     if learning is not None and "directions" in families:
         proposed += _finer(learning, quantiser, source)
     repeating = () if learning is None else repeating_coordinates(on_grid, learning[0].shape[1])
@@ -314,27 +308,15 @@ class Proposed:
     @classmethod
     def of(
         cls,
-        families: Sequence[str],
-        source: Draws,
+        scores: Sequence[Score],
         taught: Pair,
-        columns: Columns,
+        drawn: Taught,
+        source: Draws,
+        quantiser: Quantiser | None,
         *,
         apart: bool,
-        quantiser: Quantiser | None,
     ) -> Proposed:
-        """Return what some families propose from the draws `taught`, which may be set `apart` for learning."""
-        if not families:
-            return cls([], [], None, quantiser, source)
-        # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
-        subject = source.subject if source.reduction is None else None
-        drawn = Taught.of(*rounded(taught, quantiser), columns)
-
-        def learnt(place: int) -> list[Score]:
-            """Return what a family proposes: trees take as long as all others together."""
-            proposed = drawn.proposals(families[place], subject, source.inputs)
-            return list(source.deadline.during(proposed))
-
-        scores = [score for some in source.each(learnt, len(families)) for score in some]
+        """Return scores proposed from `drawn`, the draws `taught` on the grid, which may be set `apart` for it."""
         fitted = [score for score in scores if score.learned] if apart else []
         given = [score for score in scores if not score.learned]
         competitors = len(fitted), len(given)
@@ -369,6 +351,49 @@ class Proposed:
             for some, these in zip((self.fitted, self.given), found, strict=True)
         )
         return replace(self, fitted=fitted, given=given)
+
+
+def propose(
+    source: Draws, taught: Pair, columns: Columns, families: Sequence[str], quantiser: Quantiser, *, apart: bool
+) -> list[Proposed]:
+    """Return what the families of ideal events propose from the draws `taught`, and those of exact ones.
+
+    Parameters
+    ----------
+    source : Draws
+        Its workers learn, until its deadline.
+    taught : tuple of ndarray
+    columns : Columns
+        Of these draws.
+    families : sequence of str
+    quantiser : Quantiser
+        The grid of the ideal events.
+    apart : bool
+        Whether these draws were set apart for learning.
+    """
+    # an exact likelihood ratio needs whole outputs: a reduction has it as a coordinate
+    subject = source.subject if source.reduction is None else None
+    if apart:
+        # all families ask for them
+        columns.sort(source.each)
+    kinds = (
+        (IDEAL, Taught.of(*rounded(taught, quantiser), columns.rounded(quantiser)), quantiser),
+        (EXACT, Taught.of(*taught, columns), None),
+    )
+    listed = [(family, drawn) for kind, drawn, _ in kinds for family in families if family in kind]
+    # else a worker may be left with a slow one in the end
+    listed.sort(key=lambda one: one[0] not in SLOW)
+
+    def learnt(place: int) -> list[Score]:
+        family, drawn = listed[place]
+        return list(source.deadline.during(drawn.proposals(family, subject, source.inputs)))
+
+    learned = dict(zip([family for family, _ in listed], source.each(learnt, len(listed)), strict=True))
+    scores = [[score for family in families if family in kind for score in learned[family]] for kind, *_ in kinds]
+    return [
+        Proposed.of(these, taught, drawn, source, grid, apart=apart)
+        for these, (_, drawn, grid) in zip(scores, kinds, strict=True)
+    ]
 
 
 def _finer(learning: Pair, quantiser: Quantiser, source: Draws) -> list[Proposed]:

@@ -1,8 +1,8 @@
 """Audits that look as they go, or end by the clock: stages of growing size, each with its own event.
 
 The first stage chooses its event from a few hundred draws.  Each later one chooses again, from draws made before
-it, and certifies on draws made afterwards.  So a large loss shows within a thousand draws, whatever the
-limit, and a small one by a carefully chosen event.
+it, and certifies on draws made afterwards; where too little time is left to choose again, the last event goes on.
+So a large loss shows within a thousand draws, whatever the limit, and a small one by a carefully chosen event.
 
 The significance is divided among the stages beforehand.  Given all draws before a stage its event is fixed, and
 its anytime bound ever errs with probability at most the stage's share; so one of them errs with at most the sum
@@ -12,10 +12,11 @@ of all shares.  Proof: ``proofs/auditor_bounds.md``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from audit.auditor.deadline import Deadline
 from audit.auditor.draws import CERTIFY, STAGES
 from audit.auditor.scored import Pair
 from audit.auditor.selection import (
@@ -25,6 +26,7 @@ from audit.auditor.selection import (
     MOST_VALUES,
     Phases,
 )
+from audit.bounds import SMALLEST_SIGNIFICANCE
 
 FIRST_ROWS = 500
 """Rows per input, of all phases, at the end of the first of several stages."""
@@ -37,6 +39,18 @@ FEWEST_FOR_SEVERAL = 1_000
 
 LAST_SHARE = 0.5
 """Share of the significance that the last of several stages gets; the others share the rest equally."""
+
+FOR_STAGES = 1_000 * SMALLEST_SIGNIFICANCE
+"""Above this significance an audit with looks goes in stages: each gets a large enough share."""
+
+FEW_TO_CHOOSE_FROM = 20_000
+"""Rows per input up to which choosing an event takes about the same time."""
+
+TIMES_A_CHOICE = 1.5
+"""An event is chosen again if this many times as long as that takes is left."""
+
+GOING_ON = 2**10
+"""Number of the further draws of a stage whose event serves to the end; no stage has so large a number."""
 
 FIRST_PLAN = Phases(
     int(FIRST_ROWS * LEARN_SHARE),
@@ -76,6 +90,10 @@ class Stage:
         """The number of the phase of its draws."""
         return STAGES + self.number if self.number else CERTIFY
 
+    def going_on(self, until: int) -> Stage:
+        """Return the further draws, until so many rows of all phases, that this stage's event is certified on."""
+        return replace(self, number=GOING_ON, before=self.until, until=until)
+
 
 def stages_of(plan: Phases, width: int) -> list[Stage]:
     """Return the stages for the rows of a plan; they depend on public numbers only.
@@ -108,6 +126,32 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
 def most_kept(width: int) -> int:
     """Return the most rows per input, of this many numbers, that a later stage chooses from."""
     return min(MOST_ROWS, max(FIRST_ROWS, MOST_VALUES // width))
+
+
+@dataclass
+class ChoiceTime:
+    """How long choosing an event takes: the last two choices tell the next.
+
+    Parameters
+    ----------
+    rows, seconds : int, float
+        Of the last choice; the first takes about as long as one from many more draws.
+    slope : float
+        Seconds per row.
+    """
+
+    rows: int = -FEW_TO_CHOOSE_FROM
+    seconds: float = 0.0
+    slope: float = 0.0
+
+    def pays(self, rows: int, deadline: Deadline) -> bool:
+        """Return whether a choice from so many rows per input leaves time enough to certify."""
+        return deadline.leaves(TIMES_A_CHOICE * (self.seconds + self.slope * (rows - self.rows)))
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Note a choice."""
+        self.slope = max(0.0, (seconds - self.seconds) / max(1, rows - self.rows))
+        self.rows, self.seconds = rows, seconds
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from audit.bounds.anytime import AnytimeBound
 from audit.bounds.power import Certifier
 from reference.common.arrays import FloatArray, IntArray
 
-LOOKS_OF_VERDICT = 6
+LOOKS_OF_VERDICT = 12
 """What an event could have shown takes about as long as so many looks at it."""
 
 
@@ -56,6 +56,19 @@ class CertifiedEvent:
         return replace(self, event=replace(self.event, reduction=reduction))
 
 
+@dataclass
+class Pace:
+    """How long looks have taken, in all stages of a run."""
+
+    seconds: float = 0.0
+    looks: int = 0
+
+    @property
+    def mean(self) -> float:
+        """Seconds of a look; 0 before the first."""
+        return self.seconds / max(1, self.looks)
+
+
 class EventTally:
     """Counts of the certifying draws, wave by wave.
 
@@ -66,10 +79,11 @@ class EventTally:
         Whether to count between the levels of the curve too.
     outputs_per_call : int
         With more than one, rows are calls.
-    start : AnytimeBound, optional
-        Before any draw, where looks are planned: then the ideal event is looked at with each wave, not at the end.
-    timed : bool
-        Whether the clock may end the draws, so that the result needs time.
+    starts : iterable of (Event, AnytimeBound)
+        Bounds before any draw, where looks are planned.  The first, of the ideal event, is looked at with each
+        wave; the others too if all are `looked_at`, else in the end.
+    pace : Pace
+    looked_at : bool
 
     Attributes
     ----------
@@ -84,14 +98,15 @@ class EventTally:
         *,
         with_curve: bool,
         outputs_per_call: int = 1,
-        start: AnytimeBound | None = None,
-        timed: bool = False,
+        starts: Iterable[tuple[Event, AnytimeBound]] = (),
+        pace: Pace | None = None,
+        looked_at: bool = True,
     ) -> None:
         self.selection = selection
-        self.looked = start
-        # the mean of ever rarer trials
-        self._trial, self._trials, self._seconds = start if timed else None, 0, 0.0
         self.events = selection.events
+        # each with the waves that it was looked at with
+        self._levels = {(self._place(event), start.significance): (start, 0) for event, start in starts}
+        self._pace, self.looked_at = pace or Pace(), looked_at
         self.calls = np.zeros((len(self.events), 2, outputs_per_call + 1), dtype=np.int64)
         self.levels = selection.levels if with_curve else None
         self.waves: list[Wave] = []
@@ -108,22 +123,25 @@ class EventTally:
 
     @property
     def seconds_to_result(self) -> float:
-        """Seconds that a result takes after one more wave, as long as looks took; 0 where no clock ends draws.
+        """Seconds that a result takes after one more wave, as long as looks took.
 
-        All events but the first are looked at in the end, wave by wave, and verdicts tell which one is reported.
+        All events are looked at in the end, wave by wave, and verdicts tell which one is reported.
         """
-        certified = (*self.selection.ideal, *self.selection.implementation)
-        number = len({(id(one.event), one.share) for one in certified})
-        return self._seconds * ((number - 1) * (len(self.waves) + 1) + number * LOOKS_OF_VERDICT)
+        due = sum(len(self.waves) + 1 - seen + LOOKS_OF_VERDICT for _, seen in self._levels.values())
+        return due * self._pace.mean
 
-    def _time_a_look(self) -> None:
-        """Look at the last event's counts since the trial before: that shows how long a look takes, no more."""
-        if self._trial is None or len(self.waves).bit_count() > 1:
-            return
-        start, tried = Deadline.now(), 2 ** (self._trials - 1) if self._trials else 0
-        self._trial = self._trial.after(self.counts(len(self.events) - 1, self.waves[tried:]))
-        self._trials += 1
-        self._seconds += (Deadline.now() - start - self._seconds) / self._trials
+    @property
+    def looked(self) -> AnytimeBound | None:
+        """The anytime bound of the ideal event after all waves, where looks are planned."""
+        return next((level for level, _ in self._levels.values()), None)
+
+    def _look(self) -> None:
+        """Look at the first event, or at all, with the waves that it was not looked at with yet."""
+        for key in list(self._levels)[: None if self.looked_at else 1]:
+            start, (level, seen) = Deadline.now(), self._levels[key]
+            self._levels[key] = self._level(key[0], level), len(self.waves)
+            self._pace.seconds += Deadline.now() - start
+            self._pace.looks += len(self.waves) - seen
 
     def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
         """Return the counts of one chunk, without adding them."""
@@ -162,17 +180,12 @@ class EventTally:
         for block in blocks:
             if block.calls is not None:
                 self.calls += block.calls
-        if self.looked is not None:
-            self.looked = self.looked.after(self.counts(0, self.waves[-1:]))
-        self._time_a_look()
+        self._look()
 
-    def _looked_at(self, place: int, start: AnytimeBound) -> AnytimeBound:
-        """Return the anytime bound of an event after all waves; the first one's may be known already."""
-        # the same event may be certified for the implementation too, at another share of the significance
-        if self.looked is not None and place == 0 and self.looked.significance == start.significance:
-            return self.looked
-        level = start
-        for wave in self.waves:
+    def _level(self, place: int, level: AnytimeBound) -> AnytimeBound:
+        """Return the anytime bound of an event, given that before any draw, after all waves."""
+        level, seen = self._levels.get((place, level.significance), (level, 0))
+        for wave in self.waves[seen:]:
             level = level.after(self.counts(place, [wave]))
         return level
 
@@ -192,7 +205,7 @@ class EventTally:
         if method is not None:
             bound = epsilon_lower_bound(counts, start.delta, start.significance, method)
             return CertifiedEvent(event, counts, bound, counts, method)
-        level = self._looked_at(place, start)
+        level = self._level(place, start)
         return CertifiedEvent(event, counts, level.epsilon_lower_bound, level.decided_by or counts, ANYTIME)
 
     def certified_by_calls(self, event: Event, start: AnytimeBound) -> CertifiedEvent:

@@ -138,7 +138,9 @@ class Region:
         highest_likely = np.clip(strip.ratio[1] * high + strip.delta[1], 0.0, 1.0)
         # P_likely grows with p_likely, P_unlikely falls with p_unlikely: the worst corner
         likely = _score(*at_least(counts.likely, counts.likely_draws, highest_likely))
-        unlikely = _score(*at_most(counts.unlikely, counts.unlikely_draws, low))
+        # cells of other levels have the same nuisance, and probabilities far out in a tail take long
+        lows, where = np.unique(low, return_inverse=True)
+        unlikely = _score(*at_most(counts.unlikely, counts.unlikely_draws, lows))[where]
         spread_likely = _spread(lowest_likely, highest_likely, counts.likely_draws)
         spread_unlikely = _spread(low, high, counts.unlikely_draws)
         # the direction of the weights runs over an arc; its two ends bound a sum that is not positive

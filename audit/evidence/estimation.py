@@ -177,6 +177,7 @@ def estimated(
     *,
     max_seconds: float | None = None,
     stopped_at: int | None = None,
+    chosen_at: int | None = None,
     workers: int = 1,
     progress: Callable[[int], None] = silent,
 ) -> EstimateResult:
@@ -190,6 +191,8 @@ def estimated(
         The remaining time.
     stopped_at : int, optional
         Draws at which the repeated run ended: then time plays no part.
+    chosen_at : int, optional
+        Those before the first that certified its event.
     workers : int
     progress : callable
     """
@@ -207,7 +210,7 @@ def estimated(
     terms = request.terms(
         float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=max_seconds
     )
-    asked = replace(terms, stopped_at=stopped_at)
+    asked = replace(terms, stopped_at=stopped_at, chosen_at=chosen_at)
 
     def carried() -> Estimate:
         return estimate(audit.subject, asked, audit.generator(), workers=workers, progress=progress)

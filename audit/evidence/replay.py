@@ -46,7 +46,9 @@ def replay(certificate: Certificate) -> list[Check]:
     # first the pair that the search finds: on another pair nothing would agree
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
-        found = estimated(audit, spent, stopped_at=certificate.draws - spent)
+        stopped_at = certificate.draws - spent
+        chosen_at = stopped_at - 2 * certificate.all_counts.likely_draws
+        found = estimated(audit, spent, stopped_at=stopped_at, chosen_at=chosen_at)
         ours, stated = (
             {
                 name: value

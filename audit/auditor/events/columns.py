@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable
 from threading import Lock
 
 import numpy as np
@@ -24,8 +26,8 @@ class Columns:
 
     def __init__(self, left: FloatArray, right: FloatArray) -> None:
         self._samples = left, right
-        self._kept: dict[int, tuple[FloatArray, FloatArray]] = {}
-        self._locks = [Lock() for _ in range(left.shape[1])]
+        self._kept: dict[tuple[int, int], FloatArray] = {}
+        self._locks = [(Lock(), Lock()) for _ in range(left.shape[1])]
         self._grid: Quantiser | None = None
         self._only: FloatArray | None = None
 
@@ -35,23 +37,33 @@ class Columns:
         found._kept, found._locks, found._grid = self._kept, self._locks, quantiser
         return found
 
-    def sides(self, k: int) -> tuple[FloatArray, FloatArray]:
-        """Return a coordinate of both samples, each sorted.
+    @property
+    def kept(self) -> bool:
+        """Whether sorted columns are kept."""
+        return len(self._locks) <= KEPT_COLUMNS
 
-        Threads that ask for the same one wait for the first.
-        """
-        with self._locks[k]:
-            found = self._kept.get(k)
-            if found is None:
-                left, right = self._samples
-                found = np.sort(left[:, k]), np.sort(right[:, k])
-                if left.shape[1] <= KEPT_COLUMNS:
-                    self._kept[k] = found
-        if self._grid is None:
-            return found
-        one = self._grid.of_one(k)
-        left, right = (one(side[:, np.newaxis])[:, 0] for side in found)
+    def sort(self, each: Callable[[Callable[[int], FloatArray], int], Iterable[FloatArray]]) -> None:
+        """Sort the columns that are kept; `each(work, number)` yields `work(0)`, `work(1)`, ... of any threads."""
+        if self.kept:
+            deque(each(lambda place: self.in_order(place // 2, place % 2), 2 * len(self._locks)), maxlen=0)
+
+    def sides(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return a coordinate of both samples, each sorted."""
+        left, right = (self._rounded(k, self.in_order(k, side)) for side in (0, 1))
         return left, right
+
+    def in_order(self, k: int, side: int) -> FloatArray:
+        """Return a coordinate of one sample as it is, sorted; threads that ask for the same wait for the first."""
+        with self._locks[k][side]:
+            found = self._kept.get((k, side))
+            if found is None:
+                found = np.sort(self._samples[side][:, k])
+                if self.kept:
+                    self._kept[k, side] = found
+        return found
+
+    def _rounded(self, k: int, ordered: FloatArray) -> FloatArray:
+        return ordered if self._grid is None else self._grid.of_one(k)(ordered[:, np.newaxis])[:, 0]
 
     def both(self, k: int) -> FloatArray:
         """Return a coordinate of both samples together, sorted."""

@@ -55,6 +55,9 @@ EXACT = ("bits",)
 
 FAMILIES = IDEAL + EXACT
 
+SLOW = ("trees", "logistic")
+"""Families that take longest to learn."""
+
 QUICK = ("coordinates", "intervals", "additive", "categories", "rare")
 """Families for many audits: one kind of learned score, and none that only changes the choice of event."""
 

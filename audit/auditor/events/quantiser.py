@@ -77,16 +77,14 @@ class Quantiser:
         """
         steps = np.zeros(left.shape[1])
         for k in range(left.shape[1]):
-            values = np.concatenate([left[:, k], right[:, k]])
-            values = values[np.isfinite(values)]
+            values = _finite(np.concatenate([left[:, k], right[:, k]]))
             spread, shift = _spread(values), 0
             if math.isinf(spread):
                 # finite numbers too large to add up, except in units of 2^64
                 spread, shift = _spread(np.ldexp(values, -64)), 64
             if spread > 0.0:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
-                some = np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]])
-                some = some[np.isfinite(some)]
+                some = _finite(np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]]))
                 if steps[k] > step_of(UNITS[-1]) and (unit := unit_of(values)) is not None:
                     steps[k] = min(steps[k], step_of(unit))
                 elif _too_coarse(steps[k], some):
@@ -157,6 +155,12 @@ class Quantiser:
             uncounted = np.isinf(rounded)
             rounded[uncounted] = outputs[uncounted]
         return rounded
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """Return the finite ones of some values, which may be the same array."""
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
 
 
 def _too_coarse(step: float, values: FloatArray) -> bool:

@@ -24,7 +24,7 @@ from audit.auditor.events.values import NotFiniteScore
 from audit.auditor.scored import Outputs, Scored, scored_by
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts
-from audit.subjects.catalogue import HalfNoiseLaplace, LeakyLaplace
+from audit.subjects.catalogue import HalfNoiseLaplace, LeakyLaplace, ProductLaplace
 
 COMMON, RARER = Counts(500, 1_000, 200, 1_000), Counts(20, 1_000, 2, 1_000)
 EVENT = Event(CoordinateScore(0), 0.0, True, "left")
@@ -167,3 +167,15 @@ def test_wide_outputs_choose_on_more_than_are_held() -> None:
     plan = Phases.of(2_000_000, 20, learning=True)
     assert plan.scored == 100_000 - plan.choose > 40_000
     assert Phases.of(2_000_000, 20, learning=False).scored == Phases.of(1_000_000, 20, learning=True).scored == 0
+
+
+def test_number_of_workers_changes_no_choice_and_no_count():
+    """All families, the slow ones first: on three workers they end in another order than on one."""
+
+    def found(workers: int, seed: int = 0) -> list[object]:
+        subject, terms = ProductLaplace(dimension=3), Terms(draws=30_000)
+        one = estimate(subject, terms, np.random.default_rng(seed), workers=workers)
+        return [(part.event.stored, part.counts) for part in (one.ideal, one.implementation)]
+
+    assert found(1) == found(3)
+    assert found(1) != found(3, seed=1)

@@ -93,6 +93,9 @@ def test_columns_are_those_of_the_rounded_samples_in_order(rounded, monkeypatch)
     for kept in (columns_module.KEPT_COLUMNS, 0):
         monkeypatch.setattr(columns_module, "KEPT_COLUMNS", kept)
         columns = Columns(left, right)
+        # beforehand, by whatever thread
+        columns.sort(lambda work, number: map(work, reversed(range(number))))
+        assert columns.kept == (kept > 0) == bool(columns._kept)
         for found, side in zip(columns.rounded(GRID).together(), (left, right), strict=True):
             assert np.array_equal(found, np.sort(GRID(side), axis=None))
         for k in (0, 1):

@@ -156,7 +156,7 @@ def test_event_looked_at_is_certified_at_the_share_it_is_asked_for(share):
     """The ideal mechanism's event may stand beside the implementation's, at another share of the significance."""
     start = AnytimeBound(1.0, 0.0, 0.05)
     chosen = Selection((ToCertify(EVENT, "joint"),), (ToCertify(EVENT, "joint"),), np.empty(0), (), (), 1)
-    looked, plain = (EventTally(chosen, with_curve=False, start=one) for one in (start, None))
+    looked, plain = (EventTally(chosen, with_curve=False, starts=one) for one in ([(EVENT, start)], ()))
     rng = np.random.default_rng(1)
     for tally in (looked, plain):
         for _ in range(4):

@@ -78,7 +78,7 @@ def test_residues_that_single_precision_explains_are_named(kind):
 
 
 @pytest.mark.parametrize("kind", [OfThree, Parity])
-def test_sums_finer_than_the_grid_are_named_where_there_are_several_coordinates(kind):
+def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     result = found_of(kind)
     assert result.verdict("ideal") == "not refuted"
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from audit.auditor.distinguish import SHARED_GENERATOR, Terms, estimate
+from audit.auditor.distinguish import Terms, estimate
+from audit.auditor.notes import SHARED_GENERATOR
 from audit.auditor.subject import DrawingError, SubjectError, two_inputs
 from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
