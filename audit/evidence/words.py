@@ -25,7 +25,10 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     """
     document = event.to_json()
     coordinate = document.get("coordinate")
-    where = "" if coordinate is None else coordinate_in_words(event, coordinate, names)
+    if coordinate is not None and event.reduction is not None:
+        where = event.reduction.described(coordinate)
+    else:
+        where = "" if coordinate is None else (names[coordinate] if names else f"output[{coordinate}]")
     occurs = event.at_least == (event.threshold > 0)
     if document["score"] == "coordinate":
         return f"{where} {document['relation']} {event.threshold:.6g}"
@@ -51,36 +54,6 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
         document["score"], document["score"] + " score"
     )
     return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
-
-
-def coordinate_in_words(event: Event, coordinate: int, names: Sequence[str] = ()) -> str:
-    """Name a coordinate of the outputs that an event looks at, or of what they are reduced to."""
-    if event.reduction is not None:
-        return event.reduction.described(coordinate)
-    return names[coordinate] if names else f"output[{coordinate}]"
-
-
-def not_looked_at_in_words(event: Event, without_residues: Sequence[int], names: Sequence[str] = ()) -> list[str]:
-    """Say what no event looked at, though it may be there.
-
-    Parameters
-    ----------
-    event : Event
-        Any one, whose grid shows how many coordinates there are.
-    without_residues : sequence of int
-        Coordinates.
-    names : sequence of str
-        Of the coordinates of an output.
-    """
-    found = []
-    if len(without_residues) == 1:
-        where = coordinate_in_words(event, without_residues[0], names)
-        found.append(f"residues of {where}, whose numbers look like single precision")
-    elif without_residues:
-        found.append(f"residues of {len(without_residues)} coordinates, whose numbers look like single precision")
-    if event.quantiser is not None and len(event.quantiser.steps) > 1:
-        found.append("most weighted sums of coordinates that are finer than the grid")
-    return found
 
 
 def unseen_in_words(share: float) -> str:
