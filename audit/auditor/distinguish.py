@@ -95,8 +95,6 @@ class Estimate:
         Whether draws come from the process's global generators: then no seed repeats them.
     unseen : float
         Share of the outputs whose value was too rare to learn, where nearly all others repeat.
-    without_residues : tuple of int
-        Coordinates whose residues no event looks at.
     """
 
     ideal: CertifiedEvent
@@ -115,7 +113,6 @@ class Estimate:
     cuts: tuple[Cut, ...] = ()
     uses_global: bool = False
     unseen: float = 0.0
-    without_residues: tuple[int, ...] = ()
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -319,7 +316,6 @@ def estimate(
         cuts=part.selection.cuts,
         uses_global=source.uses_global,
         unseen=part.selection.unseen,
-        without_residues=part.selection.without_residues,
     )
 
 

@@ -10,6 +10,7 @@ from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.quantiser import largest_unit, step_of, unit_of_small_floats
 from audit.auditor.events.ranks import repeated
+from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.values import (
     LARGEST_TABLE,
     LOOKED_AT,
@@ -38,6 +39,8 @@ SHARED_GENERATOR = (
     "is given: no seed repeats these draws"
 )
 
+NO_RESIDUES = "no event looked at residues of "
+
 
 def rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
     """Return outputs of both inputs on a grid, or as they are without one."""
@@ -55,8 +58,8 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def without_residues(pair: Pair, quantiser: Quantiser) -> tuple[int, ...]:
-    """Return the coordinates at whose residues no event looks: small floats may be why there are any.
+def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
+    """Return a note on coordinates at whose residues no event looks, as small floats may be why there are any.
 
     Nor does a table look at values that are many, or that the grid makes one.
     """
@@ -68,8 +71,11 @@ def without_residues(pair: Pair, quantiser: Quantiser) -> tuple[int, ...]:
         values = _finite(np.concatenate([side[:, k] for side in pair]))
         unit = unit_of_small_floats(values)
         if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
-            found.append(k)
-    return tuple(found)
+            found.append(f"output[{k}]" if reduction is None else reduction.described(k))
+    if not found:
+        return ()
+    where = f"{found[0]}: its" if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...): their"
+    return (f"{NO_RESIDUES}{where} numbers look like single precision",)
 
 
 def _finite(values: FloatArray) -> FloatArray:

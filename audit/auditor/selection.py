@@ -33,9 +33,9 @@ from audit.auditor.notes import (
     new_combinations,
     notes_on,
     repeating_coordinates,
+    residues_passed_over,
     rounded,
     unseen,
-    without_residues,
 )
 from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Pair, Scored, scored_by
 from audit.auditor.subject import SubjectError
@@ -167,8 +167,6 @@ class Selection:
     unseen : float
         Share of the choosing draws with a value that the learning draws lacked and one input may have alone, where
         nearly all others repeat.
-    without_residues : tuple of int
-        Coordinates whose residues no event looks at (:func:`audit.auditor.notes.without_residues`).
     """
 
     ideal: tuple[ToCertify, ...]
@@ -178,7 +176,6 @@ class Selection:
     notes: tuple[str, ...]
     rows: int
     unseen: float = 0.0
-    without_residues: tuple[int, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -272,9 +269,9 @@ def select_from(
     if learning is not None:
         share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
         new = (*rare, *new_combinations(learning, choosing, quantiser))
-    notes = (*notes_on(choosing), *new, *getattr(source.subject, "notes", ()))
-    hidden = without_residues(choosing, quantiser)
-    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, share_unseen, hidden)
+    passed_over = residues_passed_over(choosing, quantiser, source.reduction)
+    notes = (*notes_on(choosing), *new, *passed_over, *getattr(source.subject, "notes", ()))
+    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, share_unseen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,11 @@ VERY_SMALL = 0.01
 FINER = 16
 """The smallest growing step may be this much finer than that quantile requires, for luck."""
 
-OF_CERTIFYING, OF_SCREENED = 5, 10
-"""For so many rows that certify, a grid is made from one at least; that of outputs to be reduced likewise."""
+OF_CERTIFYING, OF_SCREENED, OF_SELECTED = 5, 10, 3
+"""For so many rows that certify, a grid is made from one at least; that of outputs to be reduced likewise.
+
+Or for so many of both inputs that do not certify, where a stage certified on more draws than planned.
+"""
 
 ENOUGH_FAR = 1_000
 """So many fresh outputs that are not the usual one show how near it those of an audit are, but for luck."""
@@ -256,7 +259,8 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, 
     """
     if event.quantiser is None:
         return ()
-    view, rows, grid = event.reduction or _itself, max(1, certified // OF_CERTIFYING), event.quantiser
+    view, grid = event.reduction or _itself, event.quantiser
+    rows = max(1, min(certified // OF_CERTIFYING, selected // OF_SELECTED))
     if is_hidden(event.score, *(filled(view(side[:rows])) for side in (left, right))):
         # sums in which wide noise cancels have a finer one
         grid = Quantiser(grid.steps * 2.0**FINER_BITS)

@@ -11,12 +11,13 @@ import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
+from audit.auditor.notes import NO_RESIDUES
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, tempered, versions
 from audit.evidence.request import EstimateRequest, Judged
-from audit.evidence.words import event_in_words, not_looked_at_in_words, unseen_in_words
+from audit.evidence.words import event_in_words, unseen_in_words
 from audit.subjects.adjacency import UNCHECKED
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
@@ -235,7 +236,9 @@ class EstimateResult:
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
         parts.append(f"kinds of events that were not searched{kinds}")
-        parts += not_looked_at_in_words(found.event, found.without_residues, self.output_names)
+        parts += [note for note in found.notes if note.startswith(NO_RESIDUES)]
+        if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
+            parts.append("most weighted sums of coordinates that are finer than the grid")
         parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:

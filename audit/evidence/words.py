@@ -66,29 +66,6 @@ def coordinate_in_words(event: Event, coordinate: int, names: Sequence[str] = ()
     return names[coordinate] if names else f"output[{coordinate}]"
 
 
-def not_looked_at_in_words(event: Event, without_residues: Sequence[int], names: Sequence[str] = ()) -> list[str]:
-    """Say what no event looked at, though it may be there.
-
-    Parameters
-    ----------
-    event : Event
-        Any one, whose grid shows how many coordinates there are.
-    without_residues : sequence of int
-        Coordinates.
-    names : sequence of str
-        Of the coordinates of an output.
-    """
-    found = []
-    if len(without_residues) == 1:
-        where = coordinate_in_words(event, without_residues[0], names)
-        found.append(f"residues of {where}, whose numbers look like single precision")
-    elif without_residues:
-        found.append(f"residues of {len(without_residues)} coordinates, whose numbers look like single precision")
-    if event.quantiser is not None and len(event.quantiser.steps) > 1:
-        found.append("most weighted sums of coordinates that are finer than the grid")
-    return found
-
-
 def _multiple_in_words(modulus: int, residues: Sequence[int], unit: float) -> str:
     """Say which multiples of a unit these are, by their number's residues."""
     if modulus == 2 and len(residues) == 1:
