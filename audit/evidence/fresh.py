@@ -14,9 +14,9 @@ from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, event_of
 from audit.auditor.events.quantiser import QUANTISED_BITS, smallest_step, step_of, unit_of
-from audit.auditor.selection import MOST_SELECTING, SMALLEST_FIRST_LOOK
+from audit.auditor.selection import CHOOSE_SHARE, MOST_SELECTING, SCREEN_SHARE, SMALLEST_FIRST_LOOK
 from audit.auditor.subject import SubjectError
-from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
+from audit.bounds import METHODS_AT_ZERO, METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
 from audit.evidence.copies import compare_with, copied, homogeneity
@@ -136,7 +136,9 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         by_calls = np.sum([one for _, one in chunks], axis=0)
         certified = certificate.all_counts.likely_draws // per_call
         selected = certificate.draws // per_call - 2 * certified
-        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows), certified, selected)
+        # other methods may be of one stage of several: it chose from a part of the draws before it
+        at_once = certificate.method in METHODS_AT_ZERO
+        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows), certified, selected, at_once=at_once)
     except (IndexError, ValueError) as problem:
         raise CertificateError(f"does not fit the subject's outputs: {problem}", place="event") from problem
     if isinstance(subject, ProgramSubject):
@@ -235,7 +237,9 @@ def _counts(found: IntArray, likely_input: str, draws: int) -> Counts:
     return Counts.of(left, right, draws, likely_input)
 
 
-def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, selected: int) -> tuple[int, ...]:
+def too_fine(
+    event: Event, left: FloatArray, right: FloatArray, certified: int, selected: int, *, at_once: bool = False
+) -> tuple[int, ...]:
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, which new draws show to be at
@@ -251,12 +255,17 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, 
         Rows of each input that certified: an audit's grid is made from a share of as many.
     selected : int
         Rows of both inputs that did not.
+    at_once : bool
+        Whether all rows are of one stage: the grid is then made from a share of them, also if few certified.
     """
     if event.quantiser is None:
         return ()
-    grids = [(event.quantiser, event.reduction or _itself, certified // OF_CERTIFYING)]
+    whole = certified + selected // 2 if at_once else 0
+    rows = max(certified // OF_CERTIFYING, int(whole * CHOOSE_SHARE))
+    grids = [(event.quantiser, event.reduction or _itself, rows)]
     if event.reduction is not None:
-        grids.append((event.reduction.quantiser, _itself, certified // OF_SCREENED))
+        screened = max(certified // OF_SCREENED, int(whole * SCREEN_SHARE))
+        grids.append((event.reduction.quantiser, _itself, screened))
     found: set[int] = set()
     for quantiser, view, rows in grids:
         outputs = np.concatenate([view(left), view(right)])
