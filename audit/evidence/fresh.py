@@ -332,7 +332,8 @@ def _share(some: int, fresh: int) -> float:
 
 def _far(values: FloatArray) -> FloatArray:
     """Return half the distances from the median."""
-    return np.abs(values / 2 - np.median(values) / 2)
+    # the median of two large numbers is half of their sum, which may be infinite
+    return np.abs(values / 2 - np.median(values / 2))
 
 
 def _itself(outputs: FloatArray) -> FloatArray:
