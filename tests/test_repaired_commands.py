@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reference.commands import fit_repaired
-from reference.commands.card import _features
+from reference.commands.card import _features, _why_wide
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.domain.markers import Marker
@@ -222,6 +222,10 @@ def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fai
     )
     facts = json.loads(run("card three.release --format json").out)
     assert (facts["noise_of_a_probe"], facts["smallest_cell"]) == (noise.max(), smallest)
+    # of groups that noise hides, a smaller one
+    assert not facts["groups_hidden"]
+    (said,) = _why_wide({**facts, "slack": 0, "groups_hidden": True}, Limits(0.0, 0.5))
+    assert f"for the smallest {cell} that noise does not hide, of about {smallest:,} records" in said
 
 
 def test_a_card_of_many_columns_names_the_first():
