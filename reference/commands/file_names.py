@@ -138,11 +138,11 @@ def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping
         # the name of a data set is no file
         elif path not in each.type.words:
             # one that is not there yet, too: a command may make it
-            seen.update((file.resolve(), each.name) for file in each.type.files(path))
+            seen.update((_resolved(file), each.name) for file in each.type.files(path))
             if is_there(path, Path.is_dir):
-                folders[Path(path).resolve()] = each.name
+                folders[_resolved(Path(path))] = each.name
     for name, path in written.items():
-        target = Path(path).resolve()
+        target = _resolved(Path(path))
         if target in seen:
             raise ReadingError(name, path, f"another file than that of {seen[target]}")
         seen[target] = name
@@ -154,6 +154,8 @@ def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping
 
 def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
     """Return what is wanted instead of a file that cannot be written, or must not be; None if it may."""
+    if is_there(target, Path.is_symlink):
+        return "a file that can be written (Its links go in a circle)"
     if is_there(target, Path.is_dir):
         return "a file that can be written (Is a directory)"
     if not is_there(target.parent, Path.is_dir):
@@ -164,7 +166,7 @@ def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
         return f"a new file; that one cannot be made again: {MOVE_AWAY}"
     if is_there(target, Path.is_file) and target.suffix in all_suffixes():
         return "another file than a module of Python, which may be what is audited"
-    if target in {file.resolve() for file in named_files()}:
+    if target in {_resolved(file) for file in named_files()}:
         return "another file than that of a named data set"
     return None
 
@@ -201,6 +203,14 @@ def _is_kept(document: Any) -> bool:
         # a seed makes the same release again
         return document.get("seeded") is not True
     return _is_kept(document.get("releases"))
+
+
+def _resolved(path: Path) -> Path:
+    """Return where links lead; of those in a circle, which name nothing, the path itself."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
 
 
 def is_there(path: str | Path, what: Callable[[Path], bool]) -> bool:
