@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from reference.datasets.from_arrays import Arrays
 from reference.domain import Domain
 from reference.domain.attributes import Binned, Numeric, OneHot, Ordinal
 from reference.domain.declaration import one_column
-from reference.domain.markers import remedy
+from reference.domain.markers import numbers_of, remedy
 from reference.domain.values import Coded, codes_of
 from reference.fairness import predict
 from reference.moments import Moments
@@ -233,6 +234,16 @@ def test_nulls_of_all_columns_are_in_one_message() -> None:
     assert (caught.value.row, caught.value.column) == (3, "b")
 
 
+@pytest.mark.parametrize("gap", [np.datetime64("NaT"), np.timedelta64("NaT")])
+def test_a_missing_date_of_numpy_is_no_number(gap: Any) -> None:
+    """numpy makes -2^63 of it, which clipping would turn into the lower bound."""
+    for values in ([gap, 2.0], np.array([gap, 2.0], dtype=object)):
+        with pytest.raises(NotANumberError) as caught:
+            numbers_of("age", values)
+        assert caught.value.row == 0
+        assert np.isnan(numbers_of("age", values, or_missing=True)[0])
+
+
 def test_a_missing_category_has_another_remedy_than_a_missing_number() -> None:
     attributes = (Numeric("age", 0, 90), OneHot("job", ("a", "b")))
     said = [remedy(attributes, *cell).partition("; ")[2] for cell in (("age", None), ("age", "NA"), ("age", "x"))]
@@ -243,6 +254,14 @@ def test_a_missing_category_has_another_remedy_than_a_missing_number() -> None:
     assert remedy(attributes, "job", None) == "; give it a text, and declare that as a category"
     for gap in (None, np.nan, pd.NA):
         assert remedy((OneHot("job", ("a", "")),), "job", gap) == '; fill it in with "", which is declared'
+    of_dates = "count days or seconds, or move the column from `attributes` to `ignore`"
+    for date in (datetime.date(2024, 1, 5), np.datetime64("2024-01-05"), np.timedelta64(3, "D")):
+        assert remedy(attributes, "age", date) == f"; it is a date or a time: {of_dates}"
+    for text in ("2024-01-05", "5.1.2024", "2024-01-05T12:30", "12:30:00", "3:10"):
+        assert remedy(attributes, "age", text) == f"; if it is a date or a time, {of_dates}"
+    # the null control
+    for text in ("10.0.0.1", "1:1000", "1/2", "-1-2", "1,5"):
+        assert remedy(attributes, "age", text) == "; correct it, or declare the column's categories"
     assert remedy(attributes, "job", "") == '; fill it in, or declare "" as a category'
     assert [remedy(attributes, *cell) for cell in (("job", "c"), ("age", 99.0), ("label", None))] == 3 * [""]
 

@@ -223,6 +223,24 @@ def test_what_stands_for_standard_output_is_no_file(run: Run, files: Path, optio
     assert listing(files) == before
 
 
+@pytest.mark.parametrize(
+    "name", ["/dev/./stdout", "//dev/stdout", "linked", "/proc/thread-self/fd/1", "here/linked"]
+)
+def test_other_names_of_standard_output_are_told(run: Run, files: Path, name: str) -> None:
+    (files / "linked").symlink_to("/dev/fd/1")
+    (files / "here").symlink_to(".")
+    before = listing(files)
+    code, out, err = run(*FIT, "people.csv", "--out", name)
+    assert (code, out, f"{name!r} is not the name of a file" in err) == (EXIT_USAGE, "", True)
+    assert listing(files) == before
+    # the null control: links to files, to nothing and in a circle
+    (files / "whole").symlink_to("elsewhere.json")
+    (files / "round").symlink_to("round")
+    assert run(*FIT, "people.csv", "--out", "whole")[0] == EXIT_FINE
+    code, _, err = run(*FIT, "people.csv", "--out", "round")
+    assert (code, "links go in a circle" in err) == (EXIT_USAGE, True)
+
+
 def test_modules_and_files_of_named_data_are_never_written_over(
     run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

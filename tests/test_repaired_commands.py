@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reference.commands import fit_repaired
-from reference.commands.card import _features
+from reference.commands.card import _features, _why_wide
 from reference.commands.fit import changed
 from reference.commands.options import FitReadingOptions
 from reference.commands.parsing import with_defaults
@@ -235,6 +235,10 @@ def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fai
     elsewhere = fairness == "demographic_parity"
     assert ("The limits are wide as probes were made elsewhere" in text) is elsewhere
     assert "Noise widens" not in text
+    # of groups that noise hides, a smaller one
+    assert not facts["groups_hidden"]
+    (said,) = _why_wide({**facts, "slack": 0, "groups_hidden": True}, Limits(0.0, 0.001))
+    assert f"for the smallest {cell} that noise does not hide, of about {smallest:,} records" in said
 
 
 def test_a_card_of_many_columns_names_the_first():

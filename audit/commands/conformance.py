@@ -20,7 +20,7 @@ from audit.conformance.samples import SampleReport, sampled
 from audit.conformance.selection import chosen, command_of, report_of
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
-from reference.commands.file_names import WrittenFile
+from reference.commands.file_names import CommandLine, WrittenFile
 from reference.commands.options import emit, out_option, write_file
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import option
@@ -35,6 +35,7 @@ class TestedOptions:
 
     program: str | None = option(
         "--program",
+        type=CommandLine(),
         metavar="CMD",
         help="a program: a case per line in, an answer with its tcId per line out; no shell",
     )

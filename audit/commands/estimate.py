@@ -40,7 +40,7 @@ from audit.subjects.programs.subject import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from reference.budgets import parse_epsilon
-from reference.commands.file_names import FileName, WrittenFile
+from reference.commands.file_names import CommandLine, FileName, WrittenFile
 from reference.commands.options import (
     BudgetOptions,
     ReadingOptions,
@@ -137,7 +137,9 @@ class AuditOptions:
 class ProgramOptions:
     """Any program, in place of MECHANISM (docs/programs.md)."""
 
-    program: str | None = option("--program", metavar="CMD", help="command line of the program; no shell runs it")
+    program: str | None = option(
+        "--program", type=CommandLine(), metavar="CMD", help="command line of the program; no shell runs it"
+    )
     inputs: str | None = option(
         "--inputs",
         type=FileName(),

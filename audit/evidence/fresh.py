@@ -16,9 +16,9 @@ from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import FINER_BITS, QUANTISED_BITS, smallest_step, step_of, unit_of
-from audit.auditor.selection import MOST_SELECTING, SMALLEST_FIRST_LOOK
+from audit.auditor.selection import CHOOSE_SHARE, MOST_SELECTING, SCREEN_SHARE, SMALLEST_FIRST_LOOK
 from audit.auditor.subject import SubjectError
-from audit.bounds import METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
+from audit.bounds import METHODS_AT_ZERO, METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
 from audit.evidence.copies import compare_with, copied, homogeneity
@@ -141,7 +141,9 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         by_calls = np.sum([one for _, one in chunks], axis=0)
         certified = certificate.all_counts.likely_draws // per_call
         selected = certificate.draws // per_call - 2 * certified
-        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows), certified, selected)
+        # other methods may be of one stage of several: it chose from a part of the draws before it
+        at_once = certificate.method in METHODS_AT_ZERO
+        fine = too_fine(event, *source.chunk(LEARN, 0, source.chunk_rows), certified, selected, at_once=at_once)
     except (IndexError, ValueError) as problem:
         raise CertificateError(f"does not fit the subject's outputs: {problem}", place="event") from problem
     if isinstance(subject, ProgramSubject):
@@ -240,7 +242,9 @@ def _counts(found: IntArray, likely_input: str, draws: int) -> Counts:
     return Counts.of(left, right, draws, likely_input)
 
 
-def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, selected: int) -> tuple[int, ...]:
+def too_fine(
+    event: Event, left: FloatArray, right: FloatArray, certified: int, selected: int, *, at_once: bool = False
+) -> tuple[int, ...]:
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, which new draws show to be at
@@ -256,17 +260,21 @@ def too_fine(event: Event, left: FloatArray, right: FloatArray, certified: int, 
         Rows of each input that certified: an audit's grid is made from a share of as many.
     selected : int
         Rows of both inputs that did not.
+    at_once : bool
+        Whether all rows are of one stage: the grid is then made from a share of them, also if few certified.
     """
     if event.quantiser is None:
         return ()
     view, grid = event.reduction or _itself, event.quantiser
-    rows = max(1, min(certified // OF_CERTIFYING, selected // OF_SELECTED))
-    if is_hidden(event.score, *(filled(view(side[:rows])) for side in (left, right))):
+    whole = certified + selected // 2 if at_once else 0
+    rows = max(1, min(certified // OF_CERTIFYING, selected // OF_SELECTED), int(whole * CHOOSE_SHARE))
+    if is_hidden(event.score, filled(view(left)), filled(view(right)), rows):
         # sums in which wide noise cancels have a finer one
         grid = Quantiser(grid.steps * 2.0**FINER_BITS)
     grids = [(grid, view, rows)]
     if event.reduction is not None:
-        grids.append((event.reduction.quantiser, _itself, certified // OF_SCREENED))
+        screened = max(certified // OF_SCREENED, int(whole * SCREEN_SHARE))
+        grids.append((event.reduction.quantiser, _itself, screened))
     found: set[int] = set()
     for quantiser, view, rows in grids:
         outputs = np.concatenate([view(left), view(right)])
@@ -333,7 +341,8 @@ def _share(some: int, fresh: int) -> float:
 
 def _far(values: FloatArray) -> FloatArray:
     """Return half the distances from the median."""
-    return np.abs(values / 2 - np.median(values) / 2)
+    # the median of two large numbers is half of their sum, which may be infinite
+    return np.abs(values / 2 - np.median(values / 2))
 
 
 def _itself(outputs: FloatArray) -> FloatArray:

@@ -222,6 +222,8 @@ def _why_wide(facts: dict[str, Any], limits: Limits) -> list[str]:
     of, size = "", facts["smallest_cell"]
     if size is not None:
         cell = "group" if facts["fairness"] == "demographic_parity" else f"group with one {facts['predicts']}"
+        # a smaller one is hidden by its noise, and counts nowhere
+        cell += " that noise does not hide" if facts["groups_hidden"] else ""
         of = f" for the smallest {cell}, of about {size:,} records"
     return [
         (

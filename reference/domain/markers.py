@@ -182,7 +182,8 @@ def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> s
     empty = isinstance(value, str) and not value
     absent = empty or is_missing(value)
     if isinstance(attribute, Numeric) and not absent and is_date(value):
-        return A_DATE
+        # a text may be a score of a match, or the number of a version
+        return LIKE_A_DATE if isinstance(value, str) else A_DATE
     if attribute is None or not (absent or isinstance(value, str)):
         return ""
     if not isinstance(attribute, Numeric):
@@ -197,9 +198,11 @@ def remedy(attributes: Sequence[Attribute], column: str | None, value: Any) -> s
     return "; correct it, or declare the column's categories"
 
 
-A_DATE = "; it is a date or a time: count days or seconds, or move the column from `attributes` to `ignore`"
+_OF_DATES = "count days or seconds, or move the column from `attributes` to `ignore`"
 
-_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}:\d{2}", re.ASCII)
+A_DATE, LIKE_A_DATE = f"; it is a date or a time: {_OF_DATES}", f"; if it is a date or a time, {_OF_DATES}"
+
+_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?![-/.\d])|\d{1,2}:\d{2}(?!\d)", re.ASCII)
 """How a text begins that writes a date or a time."""
 
 

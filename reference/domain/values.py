@@ -224,8 +224,11 @@ def _is_plain(values: Any, *, rounded: bool) -> bool:
         )
     if values.dtype.kind in "bf":
         return True
+    # numpy would turn its missing date into the smallest whole number
     return values.dtype.kind in "OU" and all(
-        _is_number(value) and (rounded or not _is_beyond(value)) for value in values.flat if not is_missing(value)
+        _is_number(value) and (rounded or not _is_beyond(value))
+        for value in values.flat
+        if isinstance(value, (np.datetime64, np.timedelta64)) or not is_missing(value)
     )
 
 

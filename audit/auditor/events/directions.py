@@ -83,29 +83,46 @@ def learn_hidden(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         yield DistanceScore(weights, centre)
 
 
-def is_hidden(score: Score, left: FloatArray, right: FloatArray) -> bool:
-    """Return whether a score is of a sum or difference that :func:`learn_hidden` proposes, by other draws."""
+def is_hidden(score: Score, left: FloatArray, right: FloatArray, rows: int) -> bool:
+    """Return whether a score is of a sum or difference that :func:`learn_hidden` proposes, by other draws.
+
+    So many rows may be all that it was learned from; whether sums repeat, all of these draws tell.
+    """
     if not isinstance(score, LogisticScore | DistanceScore):
         return False
     pair = np.flatnonzero(score.weights)
     if len(pair) != 2 or (np.abs(score.weights[pair]) != 1).any():
         return False
-    rows = min(len(left), len(right), DIRECTION_ROWS)
-    one, other = (np.concatenate([side[:rows, k] for side in (left, right)]) for k in pair)
-    return _hidden(one * score.weights[pair[0]], other * score.weights[pair[1]], luck=2.0) is not None
+    one, other = (score.weights[k] * np.concatenate([left[:, k], right[:, k]]) for k in pair)
+    some = np.concatenate(
+        [
+            np.arange(min(rows, len(side), DIRECTION_ROWS)) + first
+            for side, first in ((left, 0), (right, len(left)))
+        ]
+    )
+    return _hidden(one[some], other[some], luck=2.0) is not None and not _repeat(_sums(one, other), luck=2.0)
+
+
+def _sums(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the sums, sorted."""
+    with np.errstate(over="ignore"):
+        return np.sort(one + other)
+
+
+def _repeat(sums: FloatArray, luck: float) -> bool:
+    """Return whether sums repeat so often that few bits may be why."""
+    return repeated(sums, 2) > luck * OF_A_LATTICE * len(sums)
 
 
 def _hidden(one: FloatArray, other: FloatArray, luck: float = 1.0) -> tuple[float, float] | None:
     """Return width and median of a sum that is finer than the grid; None if it is not, or few bits may be why."""
     # halves of finite numbers have a finite difference
     low, high = np.quantile(one, [TRIMMED, 1 - TRIMMED], method="nearest") / 2
-    with np.errstate(over="ignore"):
-        sums = np.sort(one + other)
+    sums = _sums(one, other)
     lowest, centre, highest = np.quantile(sums, [TRIMMED, 0.5, 1 - TRIMMED], method="nearest") / 2
     if not high > low or not NARROWEST_HIDDEN / luck < (highest - lowest) / (high - low) < HIDDEN * luck:
         return None
-    width = float((highest - lowest) / (high - low))
-    return (width, 2 * float(centre)) if repeated(sums, 2) <= luck * OF_A_LATTICE * len(sums) else None
+    return None if _repeat(sums, luck) else (float((highest - lowest) / (high - low)), 2 * float(centre))
 
 
 def _alike(values: FloatArray) -> Iterator[tuple[int, int, float]]:

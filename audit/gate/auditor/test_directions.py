@@ -347,8 +347,11 @@ def test_a_finer_grid_is_one_of_sums_that_need_it(kind):
         LogisticScore(np.array([1.0, 0.5])),
     ):
         assert too_fine(replace(found.event, score=score), left, right, *sizes) == (0, 1)
-    single = (side.astype(np.float32).astype(np.float64) for side in (left, right))
-    assert too_fine(found.event, *single, *sizes) == (0, 1)
+    single = [side.astype(np.float32).astype(np.float64) for side in (left, right)]
+    # however few an audit states: the sums of as many seldom repeat
+    for stated in (sizes, (100, 60)):
+        assert too_fine(found.event, left, right, *stated) == ()
+        assert too_fine(found.event, *single, *stated) == (0, 1)
 
 
 def test_columns_that_are_copies_are_looked_at_in_few_pairs(monkeypatch):

@@ -171,6 +171,34 @@ def test_a_grid_from_few_draws_of_rare_outputs_is_not_called_too_fine(share):
         assert too_fine(forged, *outputs, certified, certified) == (0,)
 
 
+def test_grids_of_the_largest_floats_are_not_called_too_fine():
+    """The sum of two of them is infinite, and so is their median as numpy has it."""
+    rng = np.random.default_rng(0)
+    left, right = (rng.choice([-1.7e308, 1.7e308], size=(1_000, 1), p=[0.1, 0.9]) for _ in range(2))
+    quantiser = Quantiser.of(left, right)
+    for steps, found in ((quantiser.steps, ()), (quantiser.steps / 2**12, (0,))):
+        event = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(steps))
+        assert too_fine(event, left, right, 5_000, 3_000) == found
+
+
+def test_a_false_number_of_draws_allows_no_finer_grid():
+    """Of many draws at once few certify; then their grid was made from many, and rare far outputs show in it."""
+    rng, subject = np.random.default_rng(0), Rare(0.05)
+    outputs = [subject.sample(data, CHUNK_VALUES, rng) for data in subject.inputs()]
+    forged = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(np.array([2.0**-57])))
+    for certified, draws in ((350, 10**5), (350, 10**9), (100, 10**9)):
+        selected = draws - 2 * certified
+        near = [np.where(side == 0, 1e-16 * rng.integers(2, size=side.shape), side) for side in outputs]
+        assert too_fine(forged, *near, certified, selected, at_once=True) == (0,)
+        # the null control: so few of several stages may have seen none
+        assert too_fine(forged, *near, certified, selected) == ()
+    # honest ones: the share that chooses is the least from which the grid was made
+    for seed in range(20):
+        found = estimate(subject, Terms(draws=1_000, families=("coordinates",)), np.random.default_rng(seed))
+        sizes = found.counts.likely_draws, found.draws - 2 * found.counts.likely_draws
+        assert too_fine(found.event, *outputs, *sizes, at_once=True) == ()
+
+
 class Listed(Wide):
     """Returns a list where an array is due."""
 

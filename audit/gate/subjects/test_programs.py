@@ -103,6 +103,21 @@ def test_shortest_program_of_the_page_is_a_subject(tmp_path):
     subject.finish()
 
 
+@pytest.mark.parametrize("option", ["--out", "--plot"])
+def test_a_program_is_not_written_over_by_its_audit(option, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("pair.json").write_text((EXAMPLES / "pair.json").read_text(encoding="utf-8"), encoding="utf-8")
+    script = Path("laplace.script")
+    script.write_bytes((EXAMPLES / "laplace.py").read_bytes())
+    command = shlex.join([sys.executable, script.name, "1"])
+    words = ["--program", command, "--inputs", "pair.json", "--draws", "1000"]
+    assert main([*words, option, f"./{script}"]) == 2
+    assert "another file than that of program" in capsys.readouterr().err
+    assert script.read_bytes() == (EXAMPLES / "laplace.py").read_bytes()
+    # the null control
+    assert main([*words, "--out", "certificate.json"]) in (0, 1, 3)
+
+
 def test_commands_of_the_page_give_the_exit_codes_it_states(tmp_path, monkeypatch, capsys):
     require_or_skip(bool(shutil.which("gcc") and shutil.which("node")), "PAGE NOT TESTED: gcc or node is missing")
     page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
