@@ -303,7 +303,7 @@ def test_a_domain_file_declares_more_than_two_groups():
         (Marker("town", values=("n", "s")), None),
         ({"column": "town", "values": ["n"]}, "two or more"),
         ({"column": "town", "values": ["n", "n", "s"]}, "distinct"),
-        ({"column": "town", "values": ["n", "s", "w"], "one": ["n"], "zero": ["s"]}, "either"),
+        ({"column": "town", "values": ["n", "s", "w"], "one": ["n"], "zero": ["s"]}, "take the others away"),
         ({"column": "town", "values": None}, "not filled in"),
     ):
         if said is not None:
