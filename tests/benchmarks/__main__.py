@@ -169,7 +169,7 @@ def of_files(folder: Path) -> dict[str, Any]:
 
     def shares(path: Path) -> dict[str, float]:
         rounds = []
-        for _ in range(6):
+        for _ in range(21):
             one, two = (seconds(partial(decoded, path, threads)) for threads in (1, 2))
             wall, cpu = seconds(partial(summed, path))
             rounds.append((one[0] / wall, two[0] / wall, one[1] / cpu))
