@@ -116,8 +116,8 @@ def inputs_in_words(left: Any, right: Any) -> str:
     """Describe two inputs, given as JSON; of long ones, in which records they differ."""
     sides = left, right
     whole = [_json_line(side) for side in sides]
-    if any(isinstance(side, dict) and set(side) == {"length", "sha256", "different"} for side in sides):
-        # a summary; a place that one side lacks is beyond its end
+    if all(map(_is_summary, sides)):
+        # a place that one side lacks is beyond its end
         places = sorted({*left["different"], *right["different"]}, key=int)
         told = [[side["different"].get(place) for place in places] for side in sides]
         return _differing([side["length"] for side in sides], [int(place) for place in places], told)
@@ -129,6 +129,16 @@ def inputs_in_words(left: Any, right: Any) -> str:
         told = [[pair[side] for _, pair in different] for side in (0, 1)]
         return _differing([len(side) for side in sides], [place for place, _ in different], told)
     return " against ".join(_cut(text, SHORT_INPUT // 2) for text in whole)
+
+
+def _is_summary(side: Any) -> bool:
+    """Return whether an input is told by its length, digest and differing records, not as it is."""
+    if not isinstance(side, dict) or set(side) != {"length", "sha256", "different"}:
+        return False
+    length, different = side["length"], side["different"]
+    if not isinstance(length, int) or not isinstance(different, dict):
+        return False
+    return all(place.isdecimal() and isinstance(record, str) for place, record in different.items())
 
 
 def _differing(lengths: Sequence[int], places: Sequence[int], told: Sequence[Sequence[str | None]]) -> str:

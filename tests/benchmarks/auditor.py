@@ -317,6 +317,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, help="of power (2e6), cost and clock (2e7)")
     parser.add_argument("--only", choices=PARTS)
     parser.add_argument("--cost-of", choices=COSTS, help=argparse.SUPPRESS)
+    # `make bench` gives it what the benchmarks beside it take
+    parser.add_argument("--write", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.cost_of:
         one_cost(options.cost_of, options.draws)

@@ -89,6 +89,15 @@ def test_short_inputs_are_told_whole(capsys):
             ),
         ),
         ("x" * 400, "y", f'"{"x" * 149}... (402 characters) against "y"'),
+        # an input with the names of a summary
+        (
+            {"length": 1, "sha256": "", "different": {"a": "b"}},
+            {"length": 1, "sha256": "", "different": [1]},
+            (
+                '{"length": 1, "sha256": "", "different": {"a": "b"}} against '
+                '{"length": 1, "sha256": "", "different": [1]}'
+            ),
+        ),
     ],
 )
 def test_long_inputs_are_told_in_few_words(left, right, said):
