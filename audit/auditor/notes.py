@@ -8,7 +8,7 @@ import numpy as np
 
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
-from audit.auditor.events.quantiser import largest_unit, step_of, unit_of_small_floats
+from audit.auditor.events.quantiser import finite_of, largest_unit, step_of, unit_of_small_floats
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.values import (
@@ -66,9 +66,9 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
     found = []
     for k, step in enumerate(quantiser.steps):
         # a few outputs mostly tell
-        if largest_unit(_finite(pair[0][:A_FEW, k])) is None:
+        if largest_unit(finite_of(pair[0][:A_FEW, k])) is None:
             continue
-        values = _finite(np.concatenate([side[:, k] for side in pair]))
+        values = finite_of(np.concatenate([side[:, k] for side in pair]))
         unit = unit_of_small_floats(values)
         if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
@@ -76,10 +76,6 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
         return ()
     where = f"{found[0]}: its" if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...): their"
     return (f"{NO_RESIDUES}{where} numbers look like single precision",)
-
-
-def _finite(values: FloatArray) -> FloatArray:
-    return values[np.isfinite(values)]
 
 
 def unseen(

@@ -245,7 +245,7 @@ def select_from(
     repeating = () if learning is None else repeating_coordinates(on_grid, learning[0].shape[1])
     # sorted columns take memory
     del taught, columns, on_grid
-    ideal, implementation = _choice(found := [some.found(choosing, prospect) for some in proposed])
+    ideal, implementation = _choice(proposed, found := [some.found(choosing, prospect) for some in proposed])
     # where nothing is promised, no score has been left out yet
     scored = further.scored if ideal[0].promise > CLEARLY and source.outputs_per_call == 1 else 0
     rows = len(choosing[0])
@@ -254,13 +254,14 @@ def select_from(
             # an iterator, which lets the parts go
             choosing = joined(chain((choosing,), source.chunks(CHOOSE_ON, further.held)))
         rows = len(choosing[0]) + scored
-        beside = [ideal] * (len(proposed) - 2)
-        judged = zip(proposed, found, (ideal, implementation, *beside), strict=True)
         most = FEW_SCORED if scored else None
-        proposed = [some.still(these, *best, most=most) for some, these, best in judged]
+        proposed = [
+            some.still(these, *(implementation if some.exact else ideal), most=most)
+            for some, these in zip(proposed, found, strict=True)
+        ]
         if scored:
             proposed = _with_scored(proposed, source, scored)
-        ideal, implementation = _choice([some.found(choosing, prospect) for some in proposed])
+        ideal, implementation = _choice(proposed, [some.found(choosing, prospect) for some in proposed])
     del proposed
     levels, cuts = _of_curve(ideal[0].event, choosing, prospect) if with_curve else (np.empty(0), ())
     of_ideal = _shared(ideal, prospect)
@@ -322,6 +323,11 @@ class Proposed:
             left, right = drawn.columns.sides(0)
             taught = left[:, np.newaxis], right[:, np.newaxis]
         return cls(fitted, given, taught if apart else None, quantiser, source, competitors)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every bit of an output counts."""
+        return self.quantiser is None
 
     def found(self, choosing: Pair, prospect: Prospect) -> list[list[Candidate]]:
         """Return the candidates of the fitted scores, and those of the given ones, on these draws."""
@@ -429,13 +435,18 @@ def _with_scored(proposed: Sequence[Proposed], source: Draws, rows: int) -> list
     return [replace(some, scored=Scored(rows, these)) for some, these in zip(proposed, by_score, strict=True)]
 
 
-def _choice(found: Sequence[Sequence[Sequence[Candidate]]]) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
+def _choice(
+    proposed: Sequence[Proposed], found: Sequence[Sequence[Sequence[Candidate]]]
+) -> tuple[tuple[Candidate, ...], tuple[Candidate, ...]]:
     """Return the best ideal event, and the best of it and the exact ones; each with a sturdy one beside it."""
-    exact_kinds, ideal_kinds = found[1], [kind for some in (found[0], *found[2:]) for kind in some]
-    ideal, exact = (best_of(filter(None, map(best_of, some))) for some in (ideal_kinds, exact_kinds))
+    kinds = [
+        [kind for some, these in zip(proposed, found, strict=True) if some.exact is exact for kind in these]
+        for exact in (False, True)
+    ]
+    ideal, exact = (best_of(filter(None, map(best_of, some))) for some in kinds)
     if ideal is None:
         raise SubjectError("none of the families named has an event for these outputs; `coordinates` always has")
-    of_ideal, of_bits = ([one for kind in some for one in kind] for some in (ideal_kinds, exact_kinds))
+    of_ideal, of_bits = ([one for kind in some for one in kind] for some in kinds)
     with_ideal = _with_beside(ideal, of_ideal)
     implementation = ideal if exact is None else best_of((ideal, exact)) or ideal
     if implementation.event is ideal.event:

@@ -265,19 +265,21 @@ def too_fine(
     """
     if event.quantiser is None:
         return ()
-    view, grid = event.reduction or _itself, event.quantiser
+    viewed = [side if event.reduction is None else event.reduction(side) for side in (left, right)]
+    grid = event.quantiser
     whole = certified + selected // 2 if at_once else 0
     rows = max(1, min(certified // OF_CERTIFYING, selected // OF_SELECTED), int(whole * CHOOSE_SHARE))
-    if is_hidden(event.score, filled(view(left)), filled(view(right)), rows):
+    ours, others = map(filled, viewed)
+    if is_hidden(event.score, ours, others, rows):
         # sums in which wide noise cancels have a finer one
         grid = Quantiser(grid.steps * 2.0**FINER_BITS)
-    grids = [(grid, view, rows)]
+    grids = [(grid, viewed, rows)]
     if event.reduction is not None:
         screened = max(certified // OF_SCREENED, int(whole * SCREEN_SHARE))
-        grids.append((event.reduction.quantiser, _itself, screened))
+        grids.append((event.reduction.quantiser, [left, right], screened))
     found: set[int] = set()
-    for quantiser, view, rows in grids:
-        outputs = np.concatenate([view(left), view(right)])
+    for quantiser, sides, rows in grids:
+        outputs = np.concatenate(sides)
         fewest = 2 * max(1, min(rows, SMALLEST_FIRST_LOOK, MOST_SELECTING // outputs.shape[1]))
         seen = Seen(fewest, max(fewest, selected))
         found.update(
@@ -343,10 +345,6 @@ def _far(values: FloatArray) -> FloatArray:
     """Return half the distances from the median."""
     # the median of two large numbers is half of their sum, which may be infinite
     return np.abs(values / 2 - np.median(values / 2))
-
-
-def _itself(outputs: FloatArray) -> FloatArray:
-    return outputs
 
 
 def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:

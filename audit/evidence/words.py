@@ -88,7 +88,6 @@ def _sum_in_words(event: Event, names: Sequence[str]) -> str:
     weights = np.asarray(event.to_json()["weights"], dtype=np.float64)
     order = np.argsort(-np.abs(weights), kind="stable")
     heavy = [int(k) for k in order[:HEAVIEST] if weights[k]]
-
     terms = ", ".join(f"{weights[k]:.3g} times {coordinate_in_words(event, k, names)}" for k in heavy)
     left = int(np.count_nonzero(weights)) - len(heavy)
     return f"a sum of weighted coordinates ({terms}{f' and {left:,} more' if left else ''})"

@@ -79,6 +79,9 @@ class WrittenFile(FileName):
         return name
 
 
+NAMES_OF_STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1")
+"""Also where there are no such links."""
+
 MOST_LINKS = 40
 """Of so many links Linux makes no path."""
 
@@ -101,10 +104,6 @@ def _is_standard_output(name: str) -> bool:
                 return False
             path = path.parent / path.readlink()
     return False
-
-
-NAMES_OF_STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1")
-"""Also where there are no such links."""
 
 
 KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")

@@ -93,14 +93,14 @@ def is_hidden(score: Score, left: FloatArray, right: FloatArray, rows: int) -> b
     pair = np.flatnonzero(score.weights)
     if len(pair) != 2 or (np.abs(score.weights[pair]) != 1).any():
         return False
-    one, other = (score.weights[k] * np.concatenate([left[:, k], right[:, k]]) for k in pair)
-    some = np.concatenate(
-        [
-            np.arange(min(rows, len(side), DIRECTION_ROWS)) + first
-            for side, first in ((left, 0), (right, len(left)))
-        ]
-    )
-    return _hidden(one[some], other[some], luck=2.0) is not None and not _repeat(_sums(one, other), luck=2.0)
+
+    def weighted(rows: int | None) -> tuple[FloatArray, FloatArray]:
+        one, other = (score.weights[k] * np.concatenate([left[:rows, k], right[:rows, k]]) for k in pair)
+        return one, other
+
+    if _hidden(*weighted(min(rows, DIRECTION_ROWS)), luck=2.0) is None:
+        return False
+    return not _repeat(_sums(*weighted(None)), luck=2.0)
 
 
 def _sums(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -120,9 +120,12 @@ def _hidden(one: FloatArray, other: FloatArray, luck: float = 1.0) -> tuple[floa
     low, high = np.quantile(one, [TRIMMED, 1 - TRIMMED], method="nearest") / 2
     sums = _sums(one, other)
     lowest, centre, highest = np.quantile(sums, [TRIMMED, 0.5, 1 - TRIMMED], method="nearest") / 2
-    if not high > low or not NARROWEST_HIDDEN / luck < (highest - lowest) / (high - low) < HIDDEN * luck:
+    if not high > low:
         return None
-    return None if _repeat(sums, luck) else (float((highest - lowest) / (high - low)), 2 * float(centre))
+    width = float((highest - lowest) / (high - low))
+    if not NARROWEST_HIDDEN / luck < width < HIDDEN * luck or _repeat(sums, luck):
+        return None
+    return width, 2 * float(centre)
 
 
 def _alike(values: FloatArray) -> Iterator[tuple[int, int, float]]:

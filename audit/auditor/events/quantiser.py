@@ -77,14 +77,14 @@ class Quantiser:
         """
         steps = np.zeros(left.shape[1])
         for k in range(left.shape[1]):
-            values = _finite(np.concatenate([left[:, k], right[:, k]]))
+            values = finite_of(np.concatenate([left[:, k], right[:, k]]))
             spread, shift = _spread(values), 0
             if math.isinf(spread):
                 # finite numbers too large to add up, except in units of 2^64
                 spread, shift = _spread(np.ldexp(values, -64)), 64
             if spread > 0.0:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
-                some = _finite(np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]]))
+                some = finite_of(np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]]))
                 if steps[k] > step_of(UNITS[-1]) and (unit := unit_of(values)) is not None:
                     steps[k] = min(steps[k], step_of(unit))
                 elif _too_coarse(steps[k], some):
@@ -157,7 +157,7 @@ class Quantiser:
         return rounded
 
 
-def _finite(values: FloatArray) -> FloatArray:
+def finite_of(values: FloatArray) -> FloatArray:
     """Return the finite ones of some values, which may be the same array."""
     finite = np.isfinite(values)
     return values if finite.all() else values[finite]
