@@ -70,6 +70,7 @@ def test_contracts_are_kept_by_the_tree_and_broken_by_planted_imports(tree: Path
             "reference.minimiser",
             "reference.moments reference.objective reference.records reference.domain reference.datasets",
         ),
+        ("reference.mechanisms reference.classifier", "flint opendp sympy matplotlib reference.datasets.named"),
     ],
 )
 def test_light_rooms_load_nothing_heavy(rooms: str, absent: str) -> None:

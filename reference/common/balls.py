@@ -14,8 +14,6 @@ from fractions import Fraction
 from threading import RLock
 from typing import Any, TypeAlias, TypeVar
 
-from flint import arb, ctx, fmpq
-
 from reference.common.numbers import Enclosure
 
 Ball: TypeAlias = Any
@@ -46,7 +44,17 @@ class UndecidedError(ArithmeticError):
 
 def ball(value: Fraction | int) -> Ball:
     """Return a ball that contains a rational number, at the current precision."""
+    # imported when used: most of what is built on this module computes no ball
+    from flint import arb, fmpq
+
     return arb(fmpq(value.numerator, value.denominator))
+
+
+def pi() -> Ball:
+    """Return a ball that contains pi, at the current precision."""
+    from flint import arb
+
+    return arb.pi()
 
 
 def lower_end(enclosure: Ball) -> Fraction:
@@ -77,13 +85,15 @@ def _dyadic(point: Ball) -> Fraction:
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
     """Compute at a precision of this many bits; also a decorator.  Another thread waits."""
+    from flint import ctx
+
     with _PRECISION, ctx.workprec(bits):
         yield
 
 
 def at_precision(bits: int, compute: Callable[[], Result]) -> Result:
     """Call a function of no arguments at a working precision of this many bits."""
-    with _PRECISION, ctx.workprec(bits):
+    with working_precision(bits):
         return compute()
 
 

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flint import arb
-
-from reference.common.balls import Ball, ball, bisected, ends, is_positive, refined, sign, upper_end
+from reference.common.balls import Ball, ball, bisected, ends, is_positive, pi, refined, sign, upper_end
 from reference.common.errors import DeltaError
 from reference.common.numbers import Enclosure, decimal_text
 
@@ -35,19 +33,19 @@ FAR_OUT = 500
 
 def normal_cdf(point: Ball) -> Ball:
     """Return Phi of a ball: erfc(-x/sqrt(2))/2."""
-    return (-point / arb(2).sqrt()).erfc() / 2
+    return (-point / ball(2).sqrt()).erfc() / 2
 
 
 def normal_pdf(point: Ball) -> Ball:
     """Return the standard normal density of a ball."""
-    return (-point * point / 2).exp() / (2 * arb.pi()).sqrt()
+    return (-point * point / 2).exp() / (2 * pi()).sqrt()
 
 
 def mills_ratio(point: Ball) -> Ball:
     """Return Phi(-x)/phi(x) of a ball; far out, where Arb's erfc is wide, by U(1/2, 1/2, x^2/2)/sqrt(2)."""
     if point > FAR_OUT:
-        half = arb(1) / 2
-        return (point * point / 2).hypgeom_u(half, half) / arb(2).sqrt()
+        half = ball(Fraction(1, 2))
+        return (point * point / 2).hypgeom_u(half, half) / ball(2).sqrt()
     return normal_cdf(-point) / normal_pdf(point)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from flint import arb
-
-from reference.common.balls import Ball, ball, enclosed, is_positive, square_root
+from reference.common.balls import Ball, ball, enclosed, is_positive, pi, square_root
 from reference.common.errors import DeltaError
 from reference.common.numbers import Enclosure, decimal_text, rounded_up
 from reference.noise.profile import is_private_shift
@@ -69,7 +67,7 @@ def require_delta_in_extended_range(name: str, delta: Fraction) -> None:
 
 
 def _largest_delta() -> Ball:
-    return (2 / arb.pi()).sqrt()
+    return (2 / pi()).sqrt()
 
 
 @lru_cache(maxsize=256)
