@@ -41,7 +41,7 @@ ENDS = frozenset(("lower", "upper"))
 """Ends of an enclosure: both stand for the enclosed number, up to rounding."""
 
 CHOICES = {"max": "Rmax", "min": "Rmin"}
-CONSTANTS = {"arb.pi()": "PI"}
+CONSTANTS = {"pi()": "PI"}
 
 
 class TranslationError(ValueError):

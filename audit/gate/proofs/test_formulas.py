@@ -193,7 +193,7 @@ CODE_MUTANTS = (
         "ball(2 * l2_",
         "ball(4 * l2_",
     ),
-    CodeMutant("sigma with pi/2", SCALES, "(2 / arb.pi())", "(arb.pi() / 2)"),
+    CodeMutant("sigma with pi/2", SCALES, "(2 / pi())", "(pi() / 2)"),
     CodeMutant("slack of one step for each monomial with w_s", GRID, "layout.dimension * in_s", "in_s"),
     CodeMutant("Lemma 1 with d^2/8", PUBLISHED, "Fraction(d * d, 4)", "Fraction(d * d, 8)"),
     CodeMutant("Lemma 2 with 2d", PUBLISHED, "3 * d", "2 * d"),
