@@ -253,8 +253,7 @@ def growth() -> dict[str, dict[str, Any]]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--write", action="store_true", help="renew docs/benchmarks.*")
-    # `make bench` gives both modules the same arguments
-    asked, _ = parser.parse_known_args(arguments)
+    asked = parser.parse_args(arguments)
     warnings.simplefilter("ignore", ConstantPredictorWarning)
     with tempfile.TemporaryDirectory() as folder:
         found = {

@@ -7,6 +7,7 @@ gain without noise is that of logistic regression on the same encoding.  Adult i
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 from collections.abc import Iterator
@@ -79,6 +80,7 @@ def chosen() -> float:
 
 def main() -> None:
     """Print the choice, and how it does on Adult."""
+    argparse.ArgumentParser(prog="python -m tests.benchmarks.forecast", description=__doc__).parse_args()
     constant = chosen()
     print(f"chosen on {', '.join(OTHERS)}: {constant}; committed: {LOST_AT_ONE}")
     for data in (REPORTED, *OTHERS):

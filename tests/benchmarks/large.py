@@ -7,6 +7,7 @@ sums, and, of whole numbers, the query of a database.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -112,12 +113,20 @@ def of_kind(kind: str, folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    path, *kinds = sys.argv[1:]
-    if kinds[:1] == ["--pass"]:
-        print(json.dumps(one_pass(kinds[1], Path(path))))
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.large", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=" or ".join(NUMBERS) + "; all unless told")
+    # of a file, by a process of its own
+    parser.add_argument("--pass", dest="alone", choices=PASSES, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    # argparse's own choices refuse an empty list
+    if unknown := sorted(set(asked.kinds) - set(NUMBERS)):
+        parser.error(f"unknown kind: {', '.join(unknown)}")
+    if asked.alone:
+        print(json.dumps(one_pass(asked.alone, asked.folder)))
         return
-    for kind in kinds or list(NUMBERS):
-        found = of_kind(kind, Path(path))
+    for kind in asked.kinds or NUMBERS:
+        found = of_kind(kind, asked.folder)
         print(json.dumps({kind: found}, indent=1))
         write({**kept(), "large": kept()["large"] | {kind: found}})
 
