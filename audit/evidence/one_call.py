@@ -32,6 +32,7 @@ from audit.bounds import (
     trade_off_band,
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
+from audit.bounds.counts import LARGEST_EPSILON
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.words import counted_in_words, is_of_rounding, said_of_barely, unseen_in_words
@@ -395,7 +396,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     significance = how.get("significance", 0.05)
     if not SMALLEST_SIGNIFICANCE <= significance < 1:
         raise ReadingError("significance", significance, f"in [{SMALLEST_SIGNIFICANCE:g}, 1)")
-    epsilon, delta = parse_epsilon("epsilon", str(claim[0])), parse_delta("delta", str(claim[1]))
+    epsilon, delta = _auditable_epsilon(claim[0]), parse_delta("delta", str(claim[1]))
     if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
         raise ReadingError(
             "mechanism", repr(mechanism)[:100], "a function of (data, rng), or with a method sample"
@@ -436,6 +437,13 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         notes.append(note)
     found = replace(found, notes=tuple(notes))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+
+
+def _auditable_epsilon(given: Any) -> Fraction:
+    epsilon = parse_epsilon("epsilon", str(given))
+    if epsilon > LARGEST_EPSILON:
+        raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
+    return epsilon
 
 
 def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:

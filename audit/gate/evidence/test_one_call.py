@@ -260,6 +260,11 @@ def test_option_that_is_no_size_is_named(how):
         assert_private(noisy_sum, [0.0], [1.0], epsilon=1, **how)
 
 
+def test_claim_beyond_all_floats_is_refused_before_the_first_draw():
+    with pytest.raises(ReadingError, match="epsilon must be at most 700 to be audited, not '800'"):
+        assert_private(lambda _data, _rng: pytest.fail("drawn"), [0.0], [1.0], epsilon=800)
+
+
 RECORDS = np.array([[0.0, 1.0], [2.0, 3.0]])
 
 
