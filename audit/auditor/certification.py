@@ -94,7 +94,9 @@ def certify(
     looks = _Looks(stage, tally, progress, ending)
 
     def work(left: FloatArray, right: FloatArray) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
-        return tally.count(left, right), (left[::per_call], right[::per_call]) if keeps else None
+        # copies: a view would keep all outputs of the calls
+        firsts = (left, right) if per_call == 1 else (left[::per_call].copy(), right[::per_call].copy())
+        return tally.count(left, right), firsts if keeps else None
 
     try:
         for counts, outputs in source.map(stage.phase, stage.certify, work, stage.before):
