@@ -318,12 +318,8 @@ def compare_with(
             # after the draws that certify: they stand
             return NOT_COMPARED
         theirs = [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)]
-        check_more(
-            *(
-                [np.delete(side, marks[marks < MOST_COORDINATES], axis=1) for side in sides]
-                for sides in (ours, theirs)
-            )
-        )
+        seen = marks[marks < MOST_COORDINATES]
+        check_more(*([np.delete(side, seen, axis=1) for side in sides] for sides in (ours, theirs)))
     return note
 
 

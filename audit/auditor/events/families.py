@@ -221,7 +221,7 @@ def _logistic(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score
 def _trees(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
     """Propose trees; with one coordinate the additive score does the same."""
     if left.shape[1] >= 2:
-        yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
+        yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS])
 
 
 def _directions(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:

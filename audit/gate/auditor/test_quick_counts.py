@@ -192,7 +192,7 @@ def test_bits_are_counted_into_order(kind, monkeypatch):
 
 
 def test_trees_by_masks_are_the_trees_step_by_step():
-    score = TreeScore.learn(*SIDES, random_state=0)
+    score = TreeScore.learn(*SIDES)
     assert score._ranked is not None
     by_masks, stepped = score(OUTPUTS), replace(score)
     stepped.__dict__["_ranked"] = None

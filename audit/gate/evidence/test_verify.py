@@ -12,8 +12,9 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from audit.bounds import ANYTIME, AnytimeBound, Counts, epsilon_lower_bound
+from audit.bounds.joint import LARGEST_SCORE
 from audit.epsilon_estimate import main as audit_main
-from audit.evidence.ball_arithmetic import LARGEST_SCORE, PRECISION, _score, upper_tail
+from audit.evidence.ball_arithmetic import PRECISION, _score, upper_tail
 from audit.evidence.certificate import Certificate
 from audit.evidence.checks import Check
 from audit.evidence.request import EstimateRequest
