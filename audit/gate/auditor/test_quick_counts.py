@@ -124,7 +124,7 @@ def test_multiples_of_a_step_are_in_order_close_or_not(step, largest):
 def test_scores_of_sorted_numbers_are_those_of_a_look_at_each(rounded):
     left, right = (rounded(side[:, :1]) for side in SIDES)
     scores = [AdditiveScore.learn(left, right, monotone=monotone) for monotone in (True, False)]
-    for score in (CoordinateScore(0), *scores):
+    for score in scores:
         found = score.in_order(np.sort(left[:, 0]))
         assert np.array_equal(found, np.sort(score(left)))
         assert not np.array_equal(found, np.sort(score(right)))
