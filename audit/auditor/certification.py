@@ -38,7 +38,7 @@ class Ending:
     rows : int or None
         Rows per input, of all phases, at which the repeated run ended.
     chosen_at : int or None
-        Those before the first that certified its event.
+        Those before the first one that certified its event.
     """
 
     deadline: Deadline
@@ -52,7 +52,7 @@ class Ending:
         return self.deadline.at is not None or self.rule is not None
 
     def over(self, rows: int, seconds: float) -> str | None:
-        """Return why to end after this many rows per input of all phases, or None; a result takes some seconds."""
+        """Return why to end after this many rows per input of all phases, or None, if a result takes `seconds`."""
         if self.rows is not None and rows >= self.rows:
             return REPEATED
         return None if self.deadline.leaves(seconds) else TIME_IS_OVER

@@ -454,7 +454,7 @@ def _choice(
 
 
 def sturdy_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
-    """Return the sturdy event to certify beside the chosen one, or None if that is sturdy, or none is.
+    """Return the sturdy event to certify beside the chosen one; None if there is none, or that one does alone.
 
     A rare event may have been chosen by luck; it then shows little, and the claim would stay undecided. So a
     common event that could refute the claim (or a rarer one, if no common one could) stands beside it.

@@ -89,7 +89,7 @@ class AnytimeBound:
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """The highest level passed; 0 when none is."""
+        """The highest level passed; 0 before the first."""
         return self.level(self.passed - 1) if self.passed else 0.0
 
     @property

@@ -345,7 +345,7 @@ def marks_of_process(drawn: Sequence[Pair]) -> IntArray:
 def _marked_as_here(
     drawn: Sequence[Pair], marks: IntArray, here: Callable[[], Subject], entropy: int
 ) -> list[Pair] | None:
-    """Return outputs of other processes with this one's marks; None if these are no marks here.
+    """Return outputs of other processes with this one's marks; None if they vary here.
 
     The bound holds given the mark, so other processes must have the same law apart from it.
     """

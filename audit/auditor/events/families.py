@@ -157,7 +157,7 @@ class Taught:
             yield from LEARNERS[family](*self.finite, self.columns)
 
     def _not_finite(self) -> Iterator[Score]:
-        """Yield whether an output has a number that is not finite, and where."""
+        """Yield scores of whether an output has a number that is not finite, and where."""
         if self.not_finite:
             yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
         if self.width > 1:
@@ -256,7 +256,7 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
 
 
 def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
-    """Yield values off the grid of all others."""
+    """Yield scores of values off the grid of all others."""
     for k in range(width):
         both = columns.both(k)
         # a grid: a few values that make up nearly all outputs
@@ -269,7 +269,7 @@ def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
 
 
 def _ties(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield how many coordinates are equal, where they are more often on one input than on the other."""
+    """Yield the score of equal coordinates, if one input has them more often than the other."""
     score = EqualityScore()
     tied = [int(np.count_nonzero(score(side))) for side in (left, right)]
     if abs(tied[0] - tied[1]) > TELLING * math.sqrt(sum(tied)):

@@ -85,7 +85,7 @@ def most_draws(draws: int) -> int:
 
 @dataclass(frozen=True)
 class Blind:
-    """Shows only the subject's methods of an entry, so that no auditor can read the answer.
+    """Shows only the subject's methods of an entry, so that no auditor reads the answer without meaning to.
 
     It gives no more draws than the auditor was promised: bounds from more would not compare with others.
     """
