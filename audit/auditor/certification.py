@@ -38,7 +38,7 @@ class Ending:
     rows : int or None
         Rows per input, of all phases, at which the repeated run ended.
     chosen_at : int or None
-        Those before the first that certified its event.
+        Those before the first one that certified its event.
     """
 
     deadline: Deadline
@@ -52,7 +52,7 @@ class Ending:
         return self.deadline.at is not None or self.rule is not None
 
     def over(self, rows: int, seconds: float) -> str | None:
-        """Return why to end after this many rows per input of all phases, or None; a result takes some seconds."""
+        """Return why to end after this many rows per input of all phases, or None, if a result takes `seconds`."""
         if self.rows is not None and rows >= self.rows:
             return REPEATED
         return None if self.deadline.leaves(seconds) else TIME_IS_OVER
@@ -94,7 +94,9 @@ def certify(
     looks = _Looks(stage, tally, progress, ending)
 
     def work(left: FloatArray, right: FloatArray) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
-        return tally.count(left, right), (left[::per_call], right[::per_call]) if keeps else None
+        # copies: a view would keep all outputs of the calls
+        firsts = (left, right) if per_call == 1 else (left[::per_call].copy(), right[::per_call].copy())
+        return tally.count(left, right), firsts if keeps else None
 
     try:
         for counts, outputs in source.map(stage.phase, stage.certify, work, stage.before):

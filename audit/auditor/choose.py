@@ -34,7 +34,7 @@ HOPE, CLEARLY = 0.75, 0.1
 """A rarer event may still beat a common one if, lowered by so many standard errors, it gains so much epsilon."""
 
 ABLE = 1.4
-"""An event should be able to refute the claim at this multiple of its loss, with the stated power."""
+"""An event should be able to refute the claim, with the stated power, if the loss is this multiple of it."""
 
 OF_CHOSEN, OF_STURDY = 0.9, 0.1
 """Shares of the significance where a sturdy event is certified beside the chosen one."""
@@ -65,7 +65,7 @@ class Candidate:
         The largest bound to hope for from a rarer event judged on the same draws, its counts taken to their bad
         side by :data:`HOPE` standard errors only.
     able : bool
-        Whether it could refute the claim, were the loss larger by half (:meth:`Prospect.able`).
+        Whether it could refute the claim, were the loss :data:`ABLE` times as large (:meth:`Prospect.able`).
     claim : float or None
     spare : bool
         Proposed only because it is able: others promise more.
@@ -117,25 +117,24 @@ def best_of(candidates: Iterable[Candidate]) -> Candidate | None:
     found = list(candidates)
     chosen = _best_of([candidate for candidate in found if not candidate.spare])
     able = _best_of([candidate for candidate in found if candidate.able])
-    if chosen is not None and able is not None and not chosen.able:
+    if chosen is None:
+        return None
+    if able is not None and not chosen.able:
         refutes = chosen.claim is not None and chosen.face_value > chosen.claim
         chosen = chosen if refutes else able
-    rival = max((candidate.rival for candidate in found), default=-math.inf)
-    same = chosen is None or (chosen.rival == rival and not chosen.spare)
-    return chosen if same or chosen is None else replace(chosen, rival=rival, spare=False)
+    rival = max(candidate.rival for candidate in found)
+    same = chosen.rival == rival and not chosen.spare
+    return chosen if same else replace(chosen, rival=rival, spare=False)
 
 
 def _best_of(found: Sequence[Candidate]) -> Candidate | None:
     common = max((c for c in found if c.common), key=lambda candidate: candidate.rank, default=None)
     rarer = max((c for c in found if not c.common), key=lambda candidate: candidate.rank, default=None)
-    chosen: Candidate | None
     if common is None or rarer is None:
-        chosen = common or rarer
-    elif common.promise > 0 and rarer.promise <= common.face_value:
-        chosen = common
-    else:
-        chosen = max(common, rarer, key=lambda candidate: candidate.rank)
-    return chosen
+        return common or rarer
+    if common.promise > 0 and rarer.promise <= common.face_value:
+        return common
+    return max(common, rarer, key=lambda candidate: candidate.rank)
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ class Prospect:
         return -float(ndtri(LUCK / max(self.competitors, FEWEST_COMPETITORS)))
 
     def able(self, unlikely: FloatArray, share: float = 1.0) -> BoolArray:
-        """Return whether events so likely, where they are rarer, could refute the claim at 1.4 times its loss.
+        """Return whether events so likely, where they are rarer, could refute a claim whose loss is 1.4 times it.
 
         Approximately, with power 0.9, at a share of the significance; the verdict itself requires 1.5 times the
         claim, exactly.

@@ -57,8 +57,8 @@ def levels_of(scores: FloatArray) -> FloatArray:
     if not finite.size:
         return np.zeros(1)
     tail = np.geomspace(1e-5, 0.5, LEVELS // 2)
-    ranks = np.concatenate([tail, 1 - tail]) * (len(finite) - 1)
-    return np.unique(finite[ranks.astype(int)])
+    places = np.concatenate([tail, 1 - tail]) * (len(finite) - 1)
+    return np.unique(finite[places.astype(int)])
 
 
 def between(levels: FloatArray, scores: FloatArray) -> IntArray:

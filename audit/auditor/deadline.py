@@ -19,9 +19,7 @@ class OutOfTimeError(Exception):
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment of the clock, whatever was drawn.
-
-    So only the clock stops a run that ends there, and its anytime bound holds.
+    """A moment of the clock, which does not depend on the draws: a run may end there by its anytime bound.
 
     Parameters
     ----------
@@ -46,7 +44,7 @@ class Deadline:
         return self.at is None or self.now() + seconds < self.at
 
     def before(self, seconds: float) -> Deadline:
-        """Return the deadline this many seconds earlier: so long takes what comes after it."""
+        """Return the deadline this many seconds earlier, which leaves them for what comes after it."""
         return Deadline(None if self.at is None else self.at - seconds)
 
     @property
@@ -65,7 +63,7 @@ class Deadline:
             raise OutOfTimeError
 
     def during(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield items, checking before each; raise when the time is over.
+        """Yield items, checking the clock before each and after the last; raise when the time is over.
 
         Raises
         ------

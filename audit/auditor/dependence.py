@@ -20,7 +20,7 @@ from audit.bounds.overdispersion import log_p_value, variance_ratio
 from reference.common.arrays import FloatArray
 
 PER_CALL, CALLS = 8, 256
-"""Outputs of a short call, and short calls on each input; none is used otherwise."""
+"""Outputs of a short call, and short calls on each input: for this test alone."""
 
 ENOUGH_DRAWS = 100_000
 """Draws of an audit from which on short calls are made: at most a 25th of these."""

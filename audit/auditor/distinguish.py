@@ -164,9 +164,8 @@ class Estimate:
             return False
         draws = self.counts.effective.likely_draws
         alone = Counts(round(self.unseen * draws), draws, 0, draws)
-        return refutes(
-            epsilon_lower_bound(alone, self.delta, self.significance, "joint"), claimed_epsilon, "joint"
-        )
+        bound = epsilon_lower_bound(alone, self.delta, self.significance, "joint")
+        return refutes(bound, claimed_epsilon, "joint")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,11 +378,8 @@ class _Run:
                     if self.stopped not in (INTERRUPTED, TIME_IS_OVER):
                         self._check_calls(selection, self.terms.draws)
                     return
-        except (KeyboardInterrupt, OutOfTimeError) as problem:
-            # earlier certified stages stand
-            if not self.parts:
-                raise
-            self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
+        except (KeyboardInterrupt, OutOfTimeError, DrawingError) as problem:
+            self._end_early(problem)
 
     def _goes_on(self, stage: Stage, pays: bool) -> bool:
         """Return whether the last event serves to the end: that of a next stage would not pay, or did not."""
@@ -427,12 +423,19 @@ class _Run:
         try:
             self.stopped = certify(self.source, stage, tally, self.progress, self.ending, kept)
         except DrawingError as problem:
-            if not self.parts:
-                raise
-            self.parts[-1].tally.failure, self.stopped = problem, short_line(str(problem))
+            self._end_early(problem)
         if tally.rows:
             refuted = self.stopped == REFUTED
             self.parts.append(_Part(selection, selected, stage, tally, refuted))
+
+    def _end_early(self, problem: BaseException) -> None:
+        """Note why there are no more draws: stages that certified stand.  Raise if there are none."""
+        if not self.parts:
+            raise problem
+        if isinstance(problem, DrawingError):
+            self.parts[-1].tally.failure, self.stopped = problem, short_line(str(problem))
+        else:
+            self.stopped = TIME_IS_OVER if isinstance(problem, OutOfTimeError) else INTERRUPTED
 
     def _level(self, stage: Stage, chosen: ToCertify) -> AnytimeBound:
         return replace(self.terms.level, significance=stage.share * chosen.share * self.terms.significance)

@@ -132,7 +132,8 @@ class Draws:
         """Return the outputs of one chunk on both inputs, shape (rows, width) each unless rows are calls."""
         left, right = (self._calls(side, rows, self.generator(phase, chunk, side)) for side in (0, 1))
         if self.outputs_per_call > 1 and phase != CERTIFY and phase < SHORT_CALLS:
-            left, right = left[:: self.outputs_per_call], right[:: self.outputs_per_call]
+            # copies: a view would keep all outputs of the calls
+            left, right = left[:: self.outputs_per_call].copy(), right[:: self.outputs_per_call].copy()
         if np.may_share_memory(left, right):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
         return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))

@@ -59,9 +59,9 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
 
 
 def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
-    """Return a note on coordinates at whose residues no event looks, as small floats may be why there are any.
+    """Return a note on coordinates whose residues no event looks at, because small floats may explain them.
 
-    Nor does a table look at values that are many, or that the grid makes one.
+    Their values are more than a table holds, or fewer on the grid, so that no event looks at each of them either.
     """
     found = []
     for k, step in enumerate(quantiser.steps):

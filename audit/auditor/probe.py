@@ -17,7 +17,7 @@ from audit.bounds.binomial import above
 from reference.common.arrays import FloatArray, IntArray
 
 PROBE, CALLS = 32, 15
-"""Draws per call, and calls on each input; none is used otherwise, and the catalogue allows more."""
+"""Draws per call, and calls on each input: for these checks alone, beside the draws that were asked for."""
 
 FEWEST_TOLD = 32
 """Fewer draws per call may well agree by chance, so nothing is concluded from them."""
@@ -175,10 +175,10 @@ def _check_calls(calls: Sequence[FloatArray]) -> None:
     if rows < FEWEST_TOLD:
         return
     middle = np.sort([outputs[0] for outputs in calls], axis=0)[len(calls) // 2]
-    above = np.array([(outputs[1:] > middle).sum(axis=0) for outputs in calls])
+    counts = np.array([(outputs[1:] > middle).sum(axis=0) for outputs in calls])
     pairs = len(calls) // 2
     # far apart: what a few successive calls share then differs
-    found = ((above[:pairs] - above[pairs : 2 * pairs]) ** 2).sum(axis=0) / ((rows - 1) / 2)
+    found = ((counts[:pairs] - counts[pairs : 2 * pairs]) ** 2).sum(axis=0) / ((rows - 1) / 2)
     largest = float(found.max())
     if largest > pairs and (largest - pairs - pairs * math.log(largest / pairs)) / 2 > math.log(
         width / CHANCE_OF_CALLS

@@ -203,7 +203,7 @@ def select(
     The implementation's event may be the ideal one: what quantised outputs lose, the outputs lose too.
     """
     learning = source.phase(LEARN, plan.learn) if plan.learn else None
-    # no name for draws that are let go once there are more
+    # no variable keeps the first choosing draws: they are joined with others, and then let go
     return select_from(
         learning,
         source.phase(CHOOSE, plan.first_look),
@@ -251,7 +251,7 @@ def select_from(
     rows = len(choosing[0])
     if (further.held or scored) and not ideal[0].clear:
         if further.held:
-            # an iterator, which lets the parts go
+            # an iterator does not keep the parts
             choosing = joined(chain((choosing,), source.chunks(CHOOSE_ON, further.held)))
         rows = len(choosing[0]) + scored
         most = FEW_SCORED if scored else None
@@ -266,13 +266,12 @@ def select_from(
     levels, cuts = _of_curve(ideal[0].event, choosing, prospect) if with_curve else (np.empty(0), ())
     of_ideal = _shared(ideal, prospect)
     of_implementation = of_ideal if implementation is ideal else _shared(implementation, prospect)
-    share_unseen, new = 0.0, tuple[str, ...]()
+    share_unseen, notes = 0.0, [*notes_on(choosing)]
     if learning is not None:
         share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
-        new = (*rare, *new_combinations(learning, choosing, quantiser))
-    passed_over = residues_passed_over(choosing, quantiser, source.reduction)
-    notes = (*notes_on(choosing), *new, *passed_over, *getattr(source.subject, "notes", ()))
-    return Selection(of_ideal, of_implementation, levels, cuts, notes, rows, share_unseen)
+        notes += [*rare, *new_combinations(learning, choosing, quantiser)]
+    notes += [*residues_passed_over(choosing, quantiser, source.reduction), *getattr(source.subject, "notes", ())]
+    return Selection(of_ideal, of_implementation, levels, cuts, tuple(notes), rows, share_unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,7 +454,7 @@ def _choice(
 
 
 def sturdy_beside(chosen: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
-    """Return the sturdy event to certify beside the chosen one, or None if that is sturdy, or none is.
+    """Return the sturdy event to certify beside the chosen one; None if there is none, or that one does alone.
 
     A rare event may have been chosen by luck; it then shows little, and the claim would stay undecided. So a
     common event that could refute the claim (or a rarer one, if no common one could) stands beside it.

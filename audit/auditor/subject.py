@@ -82,7 +82,7 @@ def two_inputs(given: Any) -> tuple[Any, Any]:
     Raises
     ------
     SubjectError
-        Also for a table or an array: its columns or rows are no inputs.
+        Also for a table or an array: its columns or rows are not the two inputs.
     """
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise SubjectError(f"inputs() must return the two inputs, not {in_brief(given)}")

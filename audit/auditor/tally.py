@@ -20,7 +20,7 @@ from audit.bounds.power import Certifier
 from reference.common.arrays import FloatArray, IntArray
 
 LOOKS_OF_VERDICT = 12
-"""What an event could have shown takes about as long as so many looks at it."""
+"""To find what an event could have shown takes about as long as so many looks at it."""
 
 
 @dataclass(frozen=True)

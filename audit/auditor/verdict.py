@@ -41,7 +41,7 @@ def verdict_on(
     counts : Counts
         Of the certified event.
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting', 'anytime'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting'}
         That gave the bound.
     """
     if refutes(bound, claimed_epsilon, method):
@@ -56,16 +56,16 @@ def seen_by_event(
 ) -> float | None:
     """Return the smallest loss at which the certified event refutes the claim with power 0.9, or None.
 
-    The event keeps its share on the input where it is rarer; on the other it is as much more
-    likely as that loss allows.  An event that never occurred on the rarer input counts as occurring there in every
-    second run of this size.
+    The event keeps its share on the input where it is rarer; on the other it is as much more likely as that loss
+    allows.  An event that never occurred on the input where it is rarer counts as occurring there in every second
+    run of this size.
 
     Parameters
     ----------
     claimed_epsilon : float
     counts : Counts
     delta, significance : float
-    method : {'joint', 'clopper_pearson', 'conditional', 'anytime_betting'}
+    method : {'joint', 'clopper_pearson', 'conditional', 'cluster_betting', 'anytime_betting'}
     """
     if not 0 <= claimed_epsilon <= LARGEST_EPSILON:
         return None

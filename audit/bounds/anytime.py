@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from audit.bounds.counts import Counts, check_epsilon, check_levels
+from audit.bounds.counts import LARGEST_EPSILON, Counts, check_epsilon, check_levels
 from audit.bounds.e_value import ANYTIME, REACHED, UNKNOWN, AnytimeMethod, log_e_value, quick_decisions
 
 LARGEST_LEVEL = 50.0
@@ -89,7 +89,7 @@ class AnytimeBound:
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """The highest level passed; 0 when none is."""
+        """The highest level passed; 0 before the first."""
         return self.level(self.passed - 1) if self.passed else 0.0
 
     @property
@@ -106,7 +106,7 @@ class AnytimeBound:
         if self.counts is None:
             return False
         share = self.counts.unlikely / self.counts.unlikely_draws
-        likely = math.exp(self.claimed_epsilon + gap) * share + self.delta
+        likely = math.exp(min(self.claimed_epsilon + gap, LARGEST_EPSILON)) * share + self.delta
         if likely > 1:
             return False
         return self._reached(likely * self.counts.likely_draws, self.counts, self.claimed_epsilon)

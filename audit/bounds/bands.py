@@ -99,7 +99,7 @@ class TradeOffBand:
 
     @property
     def mu_lower_bound(self) -> float:
-        """Every mu below this is refuted: the mechanism is not mu-GDP; 0 where none is."""
+        """Every mu below this is refuted: the mechanism is not mu-GDP; 0 where no mu is refuted."""
         refuted = -ndtri(self.alpha) - ndtri(self.beta)
         return max(0.0, float(refuted.max()) - MARGIN)
 

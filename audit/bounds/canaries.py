@@ -61,7 +61,9 @@ def canary_p_value(
         steps = np.arange(1, right + 1)
         below = np.cumsum(exactly(right - steps, guesses, share))
         worst = 2 * float((below / steps).max(initial=0.0))
-    return min(1.0, (tail + canaries * delta * worst) * (1 + MARGIN)) if delta else min(1.0, tail * (1 + MARGIN))
+    # the worst may be infinite
+    spent = canaries * delta * worst if delta else 0.0
+    return min(1.0, (tail + spent) * (1 + MARGIN))
 
 
 def canary_epsilon_bound(

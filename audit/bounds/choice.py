@@ -28,7 +28,6 @@ METHODS: tuple[Method, ...] = ("joint", "clopper_pearson")
 METHODS_AT_ZERO: tuple[Method, ...] = (*METHODS, "conditional")
 """Methods at delta = 0: also `conditional`, for rare events."""
 
-
 METHODS_OF_COUNTS: tuple[Method | ClusterMethod, ...] = (*METHODS_AT_ZERO, CLUSTERS)
 """All methods that bound from counts, including counts by calls."""
 

@@ -84,23 +84,24 @@ def clopper_pearson_p_value(counts: Counts, epsilon: float, delta: float) -> flo
     check_levels(delta, 0.5)
     ratio = math.exp(epsilon)
 
-    def difference(unlikely: float) -> float:
-        return _tails(unlikely)[0] - _tails(unlikely)[1]
-
-    def _tails(unlikely: float) -> tuple[float, float]:
+    def tails(unlikely: float) -> tuple[float, float]:
         likely = min(1.0, ratio * unlikely + delta)
         return (
             float(above(counts.likely - 1, counts.likely_draws, likely)),
             float(up_to(counts.unlikely, counts.unlikely_draws, unlikely)),
         )
 
+    def difference(unlikely: float) -> float:
+        first, second = tails(unlikely)
+        return first - second
+
     # the first tail grows with the nuisance and the second falls: the smaller of them is largest where they cross
     if difference(0.0) >= 0:
-        return min(1.0, 2 * _tails(0.0)[1])
+        return min(1.0, 2 * tails(0.0)[1])
     if difference(1.0) <= 0:
-        return min(1.0, 2 * _tails(1.0)[0])
+        return min(1.0, 2 * tails(1.0)[0])
     crossing = float(brentq(difference, 0.0, 1.0, xtol=1e-300, rtol=1e-12))
-    return min(1.0, 2 * max(_tails(crossing)))
+    return min(1.0, 2 * max(tails(crossing)))
 
 
 def _limits(counts: Counts, significance: float) -> tuple[float, float]:

@@ -92,15 +92,10 @@ def cluster_bound_of_counts(counts: Counts, delta: float, significance: float) -
     Calls may be looked at one by one: the bound holds whenever you stop, by Ville's inequality.
     """
     check_levels(delta, significance)
-    low, high = limits_of_counts(counts, significance)
-    return _bound(low, high, delta)
-
-
-def limits_of_counts(counts: Counts, significance: float) -> tuple[float, float]:
-    """Return the lower limit of the likely probability and the upper limit of the other, each at half."""
     (ours, weights), (others, other_weights) = shares_of_counts(counts)
     low = _lower_limit(ours, weights, significance / 2)
-    return low, 1 - _lower_limit(1 - others, other_weights, significance / 2)
+    high = 1 - _lower_limit(1 - others, other_weights, significance / 2)
+    return _bound(low, high, delta)
 
 
 def shares_of_counts(counts: Counts) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:

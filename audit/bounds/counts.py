@@ -14,7 +14,6 @@ from reference.common.arrays import FloatArray, IntArray
 MOST_DRAWS = 10**9
 """Draws per input up to which the tail probabilities were compared with ball arithmetic."""
 
-
 MARGIN = 1e-8
 """Relative margin on every tail probability: floating point errs by less than 1e-9 up to 1e9 draws."""
 

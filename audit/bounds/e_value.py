@@ -147,9 +147,9 @@ def log_e_value(
         slopes = unlikely_draws * (down / ratio) / unlikely_factor - likely_draws * up / likely_factor
         return float((weights * slopes).sum() / weights.sum())
 
-    # beyond this p_likely = 1, and the mixture does not fall with p_unlikely
     # near the pooled share of both counts
     guess = (likely + unlikely) / (likely_draws + unlikely_draws / ratio)
+    # beyond 1 - delta p_likely = 1, and the mixture does not fall with p_unlikely
     low, high = _bracket(slope, (1 - delta) * (1 - 1e-15), guess)
     ends = value(np.array([low, high]))
     rising, falling = max(0.0, slope(high)), max(0.0, -slope(low))

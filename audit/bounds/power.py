@@ -105,8 +105,7 @@ def detectable_epsilon(
     """
     unlikely = np.geomspace(0.1 / draws_per_input, 0.5, EVENTS)
     found = detectable_by_event(claimed_epsilon, draws_per_input, delta, significance, method, unlikely)
-    smallest = float(np.nanmin(found)) if np.isfinite(found).any() else math.nan
-    return None if math.isnan(smallest) else smallest
+    return float(np.nanmin(found)) if np.isfinite(found).any() else None
 
 
 def detectable_by_event(

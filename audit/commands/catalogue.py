@@ -16,9 +16,10 @@ from audit.auditor.distinguish import SMALLEST_DRAWS
 from audit.commands.again import again
 from audit.commands.catalogue_text import entries_text, score_text
 from audit.commands.text import columns
+from audit.common.figures import check_ending
 from audit.subjects.catalogue import CATALOGUE
 from audit.validity.scores.auditors import auditor_from, our_auditor
-from audit.validity.scores.plot import check_ending, draw_score
+from audit.validity.scores.plot import draw_score
 from audit.validity.scores.report import around, entry_json, update_page
 from audit.validity.scores.scoring import AuditorScore, Exam, score_auditor
 from reference.commands.file_names import WrittenFile

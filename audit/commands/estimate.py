@@ -21,8 +21,9 @@ from audit.auditor.interruption import finish
 from audit.commands.estimate_text import as_text
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import columns
+from audit.common.figures import check_ending
 from audit.evidence.estimation import Audit, carried_out
-from audit.evidence.plot import ENDINGS, draw_results
+from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import (
     DRAWS,
@@ -205,8 +206,8 @@ def command(
     if audit.scheduler is not None and program.program is not None:
         raise ReadingError("scheduler", audit.scheduler, "left out with --program, which runs on this machine")
     # before anything is drawn
-    if audit.plot is not None and Path(audit.plot).suffix not in ENDINGS:
-        raise ReadingError("plot", audit.plot, f"a file that ends in {', '.join(ENDINGS)}")
+    if audit.plot is not None:
+        check_ending(audit.plot)
     try:
         # all of them before the first draw; a program's first answer may take time
         audits = [Audit.of(request) for request in requests(asked, output.seed)]

@@ -1,4 +1,4 @@
-"""A figure in a file."""
+"""Figures in files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,20 @@ from reference.common.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+ENDINGS = (".svg", ".png", ".pdf")
+"""Endings of files for figures."""
+
+
+def check_ending(path: str) -> None:
+    """Reject a file whose ending does not name a format.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+    """
+    if not path.endswith(ENDINGS):
+        raise ReadingError("plot", path, f"a file that ends in {', '.join(ENDINGS)}")
 
 
 def save(figure: Figure, path: str) -> None:

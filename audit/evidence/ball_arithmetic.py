@@ -48,7 +48,7 @@ FLOAT_MARGIN = 1e-12
 """Margin for the few double operations after the balls."""
 
 
-def _tail(counts: Counts, side: str, probability: float) -> arb:
+def _tail(counts: Counts, side: str, probability: float | arb) -> arb:
     """Enclose P(Bin >= likely) or P(Bin <= unlikely)."""
     if side == "likely":
         return upper_tail(counts.likely, counts.likely_draws, arb(probability))
@@ -91,16 +91,20 @@ def upper_tail(count: int, draws: int, probability: arb) -> arb:
 def _score(tail: arb) -> tuple[float, float]:
     """Enclose the normal score of a tail, cut by the rule."""
     argument = 2 * tail - 1
-    if not argument < 1:
-        return (-30.0 if not argument > -1 else 0.0), LARGEST_SCORE
-    if not argument > -1:
-        return -math.inf, -30.0
-    score = arb(2).sqrt() * argument.erfinv()
-    low, high = float(score.lower()), float(score.upper())
+    # a tail that the precision does not tell from 0 or 1 is enclosed by its ends
+    ends = (argument, argument) if -1 < argument < 1 else (argument.lower(), argument.upper())
+    low, high = float(_quantile(ends[0]).lower()), float(_quantile(ends[1]).upper())
     return (
         min(LARGEST_SCORE, math.nextafter(low, -math.inf)),
         min(LARGEST_SCORE, math.nextafter(high, math.inf)),
     )
+
+
+def _quantile(argument: arb) -> arb:
+    """Return the normal quantile at (1 + argument) / 2, which is infinite at -1 and 1."""
+    if -1 < argument < 1:
+        return arb(2).sqrt() * argument.erfinv()
+    return arb("inf") if argument >= 1 else -arb("inf")
 
 
 def _last(rejects: Callable[[float], bool], rejected: float, other: float) -> float:
@@ -116,8 +120,8 @@ def clopper_pearson_holds(counts: Counts, bound: float, delta: float, significan
     """Return whether the two Clopper-Pearson limits give the bound."""
     half = arb(significance) / 2
     high = _last(lambda p: _tail(counts, "unlikely", p) <= half, 1.0, 0.0)
-    likely = math.exp(bound) * high + delta
-    return likely <= 1 and bool(_tail(counts, "likely", likely) <= half)
+    likely = arb(bound).exp() * high + arb(delta)
+    return bool(likely <= 1 and _tail(counts, "likely", likely) <= half)
 
 
 @working_precision(PRECISION)

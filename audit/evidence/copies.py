@@ -318,12 +318,8 @@ def compare_with(
             # after the draws that certify: they stand
             return NOT_COMPARED
         theirs = [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)]
-        check_more(
-            *(
-                [np.delete(side, marks[marks < MOST_COORDINATES], axis=1) for side in sides]
-                for sides in (ours, theirs)
-            )
-        )
+        seen = marks[marks < MOST_COORDINATES]
+        check_more(*([np.delete(side, seen, axis=1) for side in sides] for sides in (ours, theirs)))
     return note
 
 
@@ -349,7 +345,7 @@ def marks_of_process(drawn: Sequence[Pair]) -> IntArray:
 def _marked_as_here(
     drawn: Sequence[Pair], marks: IntArray, here: Callable[[], Subject], entropy: int
 ) -> list[Pair] | None:
-    """Return outputs of other processes with this one's marks; None if these are no marks here.
+    """Return outputs of other processes with this one's marks; None if they vary here.
 
     The bound holds given the mark, so other processes must have the same law apart from it.
     """

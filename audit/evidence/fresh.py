@@ -55,7 +55,7 @@ Or for so many of both inputs that do not certify, where a stage certified on mo
 """
 
 ENOUGH_FAR = 1_000
-"""So many fresh outputs that are not the usual one show how near it those of an audit are, but for luck."""
+"""So many fresh outputs that differ from the usual one show how near to it an audit's come, but for luck."""
 
 MOST_BATCHES = 64
 """Batches of fresh outputs, each as many as a grid was made from, that may show a unit."""
@@ -298,7 +298,7 @@ def _is_too_fine(step: float, values: FloatArray, seen: Seen) -> bool:
     if step == 0:
         # all that were seen were one number
         return seen.surely(_share(int(np.count_nonzero(_far(ordered) / seen.most)), len(values))) > 0
-    # both are halves
+    # half the distance: an audit rounds its step down to a power of two
     if step * 2.0**QUANTISED_BITS >= _spread(ordered, len(values), seen):
         return False
     # multiples of a unit have their own grid
@@ -334,9 +334,10 @@ def _spread(ordered: FloatArray, fresh: int, seen: Seen) -> float:
 
 
 def _share(some: int, fresh: int) -> float:
-    """Return what the probability of an event is at least, but for a chance of :data:`FORGED`, by fresh draws.
+    """Return a limit that the probability of an event is below with probability at most :data:`FORGED`.
 
-    Or, of what is beyond that one of them, from an end: it has a beta distribution, or is larger.
+    The event has `some` of the fresh draws.  It may be chosen as the values up to the draw of that rank, from
+    either end: their probability then has a beta distribution, or is larger.
     """
     return float(betaincinv(some, fresh - some + 1, FORGED)) if some else 0.0
 

@@ -32,6 +32,7 @@ from audit.bounds import (
     trade_off_band,
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
+from audit.bounds.counts import LARGEST_EPSILON, check_levels
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.words import counted_in_words, is_of_rounding, said_of_barely, unseen_in_words
@@ -105,8 +106,10 @@ def epsilon_lower_bound(
     Raises
     ------
     ValueError
-        When the arrays are not outputs, are too small, or do not consist of whole calls.
+        When the arrays are not outputs, are too small, or do not consist of whole calls; or when delta or the
+        significance is out of range.
     """
+    check_levels(delta, significance)
     ours, others = _rows("left", left), _rows("right", right)
     if ours.shape[1] != others.shape[1]:
         raise ValueError(f"left has {ours.shape[1]} columns, right has {others.shape[1]}")
@@ -266,6 +269,10 @@ class OneCallFinding:
             )
         return tuple(notes)
 
+    def fails(self, *, allow_undecided: bool) -> bool:
+        """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
+        return self.verdict == "refuted" or (self.verdict == "undecided" and not allow_undecided)
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON, in the form of the command's results."""
         found = self.estimate
@@ -356,8 +363,7 @@ def assert_private(
     # makes pytest show the caller's line, not this function
     __tracebackhide__ = True
     finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
-    undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
-    if finding.verdict == "refuted" or undecided:
+    if finding.fails(allow_undecided=how.get("allow_undecided", False)):
         raise AssertionError(str(finding))
     return finding
 
@@ -395,7 +401,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     significance = how.get("significance", 0.05)
     if not SMALLEST_SIGNIFICANCE <= significance < 1:
         raise ReadingError("significance", significance, f"in [{SMALLEST_SIGNIFICANCE:g}, 1)")
-    epsilon, delta = parse_epsilon("epsilon", str(claim[0])), parse_delta("delta", str(claim[1]))
+    epsilon, delta = _auditable_epsilon(claim[0]), parse_delta("delta", str(claim[1]))
     if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
         raise ReadingError(
             "mechanism", repr(mechanism)[:100], "a function of (data, rng), or with a method sample"
@@ -436,6 +442,13 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         notes.append(note)
     found = replace(found, notes=tuple(notes))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+
+
+def _auditable_epsilon(given: Any) -> Fraction:
+    epsilon = parse_epsilon("epsilon", str(given))
+    if epsilon > LARGEST_EPSILON:
+        raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
+    return epsilon
 
 
 def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:

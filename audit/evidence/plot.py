@@ -9,9 +9,6 @@ import numpy as np
 from audit.common.figures import save
 from audit.evidence.report import EstimateResult
 
-ENDINGS = (".svg", ".png", ".pdf")
-"""File endings of plots."""
-
 
 def draw_results(results: Sequence[EstimateResult], path: str) -> None:
     """Draw both curves of each result into a file whose ending names the format.
@@ -25,7 +22,7 @@ def draw_results(results: Sequence[EstimateResult], path: str) -> None:
     results : sequence of EstimateResult
         At least one; each has a curve.
     path : str
-        Ends in one of :data:`ENDINGS`.
+        Ends in one of :data:`audit.common.figures.ENDINGS`.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -46,8 +46,7 @@ def assert_private_fixture(
         for name, value in finding.to_json().items():
             # parts as JSON, for readers in any language
             record_property(f"audit.{name}", json.dumps(value) if isinstance(value, dict | list) else value)
-        undecided = finding.verdict == "undecided" and not how.get("allow_undecided", False)
-        if finding.verdict == "refuted" or undecided:
+        if finding.fails(allow_undecided=how.get("allow_undecided", False)):
             # short: the trace would show nothing about the mechanism
             pytest.fail(str(finding), pytrace=False)
         return finding

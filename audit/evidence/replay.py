@@ -98,7 +98,8 @@ def _searched_in_full(certificate: Certificate) -> bool:
 
 def _spent(certificate: Certificate) -> int:
     """Return the draws of the search."""
-    spent = certificate.inputs.get("search", {}).get("draws", 0) if certificate.request.search else 0
+    note = certificate.inputs.get("search", {}) if certificate.request.search else {}
+    spent = note.get("draws", 0) if isinstance(note, dict) else None
     if type(spent) is not int or not 0 <= spent < certificate.draws:
         raise CertificateError("the search's draws must be a whole number, less than all", place="inputs.search")
     return spent

@@ -21,6 +21,7 @@ from audit.bounds import (
     ANYTIME_METHODS,
     CLUSTERS,
     METHODS_OF_COUNTS,
+    SMALLEST_SIGNIFICANCE,
     AnytimeBound,
     Counts,
     epsilon_lower_bound,
@@ -62,7 +63,8 @@ def consistency(certificate: Certificate) -> list[Check]:
     """Return whether the fields agree with each other."""
     whole, bound = certificate.all_counts, certificate.epsilon_lower_bound
     certified = whole.likely_draws + whole.unlikely_draws
-    levels = 0 <= _delta(certificate) < 1 and 1e-12 <= certificate.significance < 1 and 0 < certificate.share <= 1
+    levels = 0 <= _delta(certificate) < 1 and SMALLEST_SIGNIFICANCE <= certificate.significance < 1
+    levels = levels and 0 < certificate.share <= 1
     finite = math.isfinite(bound) and 0 <= bound <= LARGEST_EPSILON
     return [
         Check("levels", levels, "delta and significance in range"),

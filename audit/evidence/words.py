@@ -172,7 +172,7 @@ def unseen_in_words(share: float) -> str:
 def is_of_rounding(event: Event) -> bool:
     """Return whether an event at the bits may show rounding alone, as plain floating-point noise does.
 
-    The sign of a zero and coordinates that are equal bit for bit are no rounding of noise.
+    The sign of a zero, and coordinates that are equal bit for bit, do not come from rounding noise.
     """
     document = event.to_json()
     return document["score"] != EqualityScore.name and document.get("kind") != NEGATIVE_ZERO

@@ -36,8 +36,8 @@ WHAT = {
     "directions": "how far a weighted sum of coordinates is from a centre",
     "residues": "numbers that are multiples of .05",
     "ties": "how many coordinates are equal",
-    "arrays": "outputs that are there already",
-    "band": "the trade-off curve of such outputs",
+    "arrays": "two arrays of outputs",
+    "band": "the trade-off curve of two arrays of scores",
     "flips": "one run with canaries",
     "runs": "one run with canaries, the bound of 2023",
     "mu": "one run with canaries and Gaussian noise",
@@ -51,7 +51,7 @@ The auditor may err in at most a share {significance:g} of its audits. `cfm audi
 audits mechanisms whose loss is known, {audits} times each, and counts the bounds above that loss. It writes this
 page and [every row of it](auditor-validity.json).
 
-- The largest share of errors of any bound is {largest_share:.4f}, and over the mechanisms of one size
+- The largest share of errors in a row is {largest_share:.4f}; over all mechanisms of one bound and size it is
   {largest_pooled_share:.4f}.
 - With confidence {confidence:g} no error probability is above {largest_upper_bound}, over all {bounds} rows
   together (Clopper-Pearson, Bonferroni).
@@ -79,7 +79,7 @@ def holds(rows: Sequence[BoundErrors]) -> bool:
 
 
 def largest_pooled_share(rows: Sequence[BoundErrors]) -> float:
-    """Return the largest share of errors over the mechanisms of one size, over sizes and kinds of bound."""
+    """Return the largest share of errors of one kind of bound at one size, over all mechanisms together."""
     shares = []
     for kind in {(row.draws, row.bound) for row in rows}:
         pooled = [row for row in rows if (row.draws, row.bound) == kind]

@@ -159,9 +159,9 @@ def _blocks(rows: int) -> Iterator[slice]:
 
 
 def _normal(bits: IntArray) -> tuple[IntArray, IntArray]:
-    """Return significands and exponents of numbers below the normal range, as if it had no end; something of 0.
+    """Return significands and exponents of numbers below the normal range, as if it had no end.
 
-    They are shifted until the leading bit is where it always is.
+    They are shifted until the leading bit is where it always is.  What comes out for 0 means nothing.
     """
     significand = bits & (ONE - 1)
     shifts = SIGNIFICAND_BITS + 1 - np.frexp(significand.astype(np.float64))[1]

@@ -13,7 +13,7 @@ from audit.auditor.events.ranks import merged
 from reference.common.arrays import FloatArray
 
 KEPT_COLUMNS = 8
-"""Sorted columns are kept where there are no more; the samples of wider outputs take enough memory."""
+"""Up to so many sorted columns are kept; of wider outputs none, as the samples themselves take enough memory."""
 
 
 class Columns:

@@ -84,9 +84,10 @@ def learn_hidden(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def is_hidden(score: Score, left: FloatArray, right: FloatArray, rows: int) -> bool:
-    """Return whether a score is of a sum or difference that :func:`learn_hidden` proposes, by other draws.
+    """Return whether a score is of a sum or difference that :func:`learn_hidden` may propose, by other draws.
 
-    So many rows may be all that it was learned from; whether sums repeat, all of these draws tell.
+    Its width is that of the first `rows`, since it may have been learned from no more; all of them tell how often
+    it repeats.
     """
     if not isinstance(score, LogisticScore | DistanceScore):
         return False

@@ -157,7 +157,7 @@ class Taught:
             yield from LEARNERS[family](*self.finite, self.columns)
 
     def _not_finite(self) -> Iterator[Score]:
-        """Yield whether an output has a number that is not finite, and where."""
+        """Yield scores of whether an output has a number that is not finite, and where."""
         if self.not_finite:
             yield from (NotFiniteScore(kind) for kind in NOT_FINITE)
         if self.width > 1:
@@ -221,7 +221,7 @@ def _logistic(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score
 def _trees(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
     """Propose trees; with one coordinate the additive score does the same."""
     if left.shape[1] >= 2:
-        yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS], 0)
+        yield TreeScore.learn(_few(left)[:TREE_ROWS], _few(right)[:TREE_ROWS])
 
 
 def _directions(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
@@ -256,7 +256,7 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
 
 
 def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
-    """Yield values off the grid of all others."""
+    """Yield scores of values off the grid of all others."""
     for k in range(width):
         both = columns.both(k)
         # a grid: a few values that make up nearly all outputs
@@ -269,7 +269,7 @@ def _off_grid(width: int, columns: Columns) -> Iterator[Score]:
 
 
 def _ties(left: FloatArray, right: FloatArray) -> Iterator[Score]:
-    """Yield how many coordinates are equal, where they are more often on one input than on the other."""
+    """Yield the score of equal coordinates, if one input has them more often than the other."""
     score = EqualityScore()
     tied = [int(np.count_nonzero(score(side))) for side in (left, right)]
     if abs(tied[0] - tied[1]) > TELLING * math.sqrt(sum(tied)):

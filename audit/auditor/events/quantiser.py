@@ -16,15 +16,13 @@ QUANTISED_BITS = 16
 Float noise lives near 2^-53 of the scale: 37 bits below the step.
 """
 
-
 FINER_BITS = 17
 """Bits by which the grid is finer for sums in which wide noise cancels: still 20 bits above float noise."""
-
 
 UNITS = (1.0, 0.5, 0.25, 0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
 """Units, in descending order, of which all numbers of a coordinate may be multiples."""
 
-MOST_UNITS = 2.0**40, 2.0**32
+MOST_BINARY_UNITS, MOST_DECIMAL_UNITS = 2.0**40, 2.0**32
 """Up to so many units of a power of two, or of a decimal, multiples are far above float noise."""
 
 OFF = 2.0**-6
@@ -180,7 +178,7 @@ def smallest_step(values: FloatArray, share: float = SMALL) -> float:
 
 
 def unit_of(values: FloatArray) -> float | None:
-    """Return the largest of :data:`UNITS` that all values are multiples of, if it is no trait of small floats."""
+    """Return the largest of :data:`UNITS` that all values are multiples of, unless small floats may be why."""
     unit = largest_unit(values)
     return None if unit is None or _rounded_by_floats(values, unit) else unit
 
@@ -203,7 +201,7 @@ def multiples_of(unit: float, values: FloatArray) -> IntArray:
 
 def _are_multiples(values: FloatArray, unit: float) -> bool:
     binary = _is_power_of_two(unit)
-    most, off = MOST_UNITS[not binary] * unit, 0.0 if binary else OFF
+    most, off = (MOST_BINARY_UNITS * unit, 0.0) if binary else (MOST_DECIMAL_UNITS * unit, OFF)
     # continuous values are told by a few
     for some in (values[:A_FEW], values):
         sizes = np.abs(some)

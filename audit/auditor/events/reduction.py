@@ -23,8 +23,8 @@ WIDEST = 512
 KEPT = 128
 """Coordinates that a reduction keeps: those whose distributions differ most."""
 
-RANKS = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0)
-"""Quantiles of a first block of draws at which the distributions of a coordinate are compared."""
+QUANTILES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1.0)
+"""Those of a first block of draws, at which the distributions of a coordinate are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +44,8 @@ class Reduction:
     scores: tuple[Score, ...]
     quantiser: Quantiser
 
-    @property
-    def width(self) -> int:
-        """Numbers per output."""
-        return len(self.coordinates) + len(self.scores)
-
     def __call__(self, outputs: FloatArray) -> FloatArray:
-        """Return the reduced outputs: (n, k) -> (n, width)."""
+        """Return the reduced outputs: (n, k) -> (n, m + number of scores)."""
         rounded = self.quantiser(outputs)
         columns = [score_all(score, rounded) for score in self.scores]
         return np.column_stack([outputs[:, self.coordinates], *columns])
@@ -87,7 +82,7 @@ class Screen:
     Parameters
     ----------
     quantiser : Quantiser
-    thresholds : ndarray, shape (len(RANKS), k)
+    thresholds : ndarray, shape (len(QUANTILES), k)
     edges : ndarray, shape (FINE_BINS - 1,)
         Of bins for the values of all coordinates together.
     """
@@ -105,11 +100,11 @@ class Screen:
         edges = np.quantile(values, np.linspace(0, 1, FINE_BINS + 1)[1:-1]) if values.size else np.zeros(1)
         # a value that is not finite is not a threshold: the largest float stands for it
         ordered = np.sort(np.nan_to_num(both), axis=0)
-        ranks = np.rint(np.array(RANKS) * (len(both) - 1)).astype(int)
+        ranks = np.rint(np.array(QUANTILES) * (len(both) - 1)).astype(int)
         return cls(quantiser, ordered[ranks], np.unique(edges))
 
     def count(self, left: FloatArray, right: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return counts at or below each threshold, shape (2, len(RANKS), k), and counts per bin."""
+        """Return counts at or below each threshold, shape (2, len(QUANTILES), k), and counts per bin."""
         rounded = [self.quantiser(side) for side in (left, right)]
         below = np.array([[(side <= row).sum(axis=0) for row in self.thresholds] for side in rounded])
         places = [np.searchsorted(self.edges, side.ravel(), side="right") for side in rounded]
@@ -129,7 +124,7 @@ class Screen:
         contrasts = (shares[0] - shares[1]) / spread
         order = np.argsort(-np.abs(contrasts).max(axis=0), kind="stable")
         kept = np.sort(order[:KEPT]).astype(np.intp)
-        middle = RANKS.index(0.5)
+        middle = QUANTILES.index(0.5)
         steps = self.quantiser.steps
         weights = -np.divide(contrasts[middle], steps, out=np.zeros_like(steps), where=steps > 0)
         weights /= np.abs(weights).max() or 1.0

@@ -45,10 +45,6 @@ class CoordinateScore(StoredByItsFields):
         """Return the coordinate."""
         return outputs[:, self.coordinate]
 
-    def in_order(self, ordered: FloatArray) -> FloatArray:
-        """Return the sorted scores of outputs of one number, sorted too."""
-        return ordered
-
 
 @dataclass(frozen=True)
 class IntervalScore(StoredByItsFields):
@@ -267,7 +263,7 @@ class LikelihoodRatioScore:
 
 
 def as_finite(scores: FloatArray) -> FloatArray:
-    """Return scores with a number in place of each that is none."""
+    """Return the scores, with a finite number in place of each that is not finite."""
     return scores if math.isfinite(float(scores.sum())) else np.nan_to_num(scores)
 
 

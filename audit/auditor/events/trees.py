@@ -71,7 +71,7 @@ class TreeScore:
     binary: ClassVar[bool] = False
 
     @classmethod
-    def learn(cls, left: FloatArray, right: FloatArray, random_state: int) -> TreeScore:
+    def learn(cls, left: FloatArray, right: FloatArray) -> TreeScore:
         """Return the score for two samples of shape (n, k)."""
         from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits
@@ -83,10 +83,10 @@ class TreeScore:
             max_leaf_nodes=LEAVES,
             learning_rate=LEARNING_RATE,
             early_stopping=False,
-            random_state=random_state,
+            random_state=0,
         )
         # its threads wait for each other: on a busy machine ten times as long as one takes, past any time limit
-        # the mean of two values, a split, may be beyond all floats; then it is none of these outputs'
+        # a split is the mean of two values, whose sum may overflow: an infinite one splits nothing
         with threadpool_limits(limits=1, user_api="openmp"), np.errstate(over="ignore"):
             model.fit(both, labels)
         return cls.of(model)

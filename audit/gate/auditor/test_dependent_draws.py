@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from contextlib import nullcontext
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from audit.auditor import probe
-from audit.auditor.draws import Draws
+from audit.auditor.draws import LEARN, Draws
 from audit.auditor.subject import SubjectError
 from audit.bounds.overdispersion import log_p_value
 from audit.gate.auditor.auditing import audit
@@ -225,6 +226,18 @@ def test_calls_taken_whole_keep_what_was_drawn_in_time():
     assert found.stopped is not None
     assert found.draws < 80_000_000
     assert found.method == "cluster_betting"
+
+
+def test_calls_taken_whole_are_let_go_but_for_their_first_outputs():
+    """Those who learn and choose see one output of a call: the others take no memory once the call is over."""
+    per_call, calls = 500, 10_000
+    source = Draws.of(Laplace(1.0), (1, 2), outputs_per_call=per_call)
+    tracemalloc.start()
+    left, _ = source.phase(LEARN, calls)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert left.shape == (calls, 1)
+    assert peak < 8 * per_call * calls / 4
 
 
 NOT_FOR_CALLS = [{"method": "joint"}, {"with_curve": True}, {"outputs_per_call": 0}, {"outputs_per_call": 1.5}]

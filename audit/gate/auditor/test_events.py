@@ -486,7 +486,7 @@ def test_trees_are_learned_by_one_thread(monkeypatch):
     monkeypatch.setattr(HistGradientBoostingClassifier, "fit", spy)
     rng = np.random.default_rng(0)
     with threadpool_limits(limits=2, user_api="openmp"):
-        trees = TreeScore.learn(*rng.normal(size=(2, 100, 2)), 0)
+        trees = TreeScore.learn(*rng.normal(size=(2, 100, 2)))
         # the control: others keep theirs
         threads.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "openmp"})
     assert threads == [{1}, {2}]

@@ -124,7 +124,7 @@ def test_multiples_of_a_step_are_in_order_close_or_not(step, largest):
 def test_scores_of_sorted_numbers_are_those_of_a_look_at_each(rounded):
     left, right = (rounded(side[:, :1]) for side in SIDES)
     scores = [AdditiveScore.learn(left, right, monotone=monotone) for monotone in (True, False)]
-    for score in (CoordinateScore(0), *scores):
+    for score in scores:
         found = score.in_order(np.sort(left[:, 0]))
         assert np.array_equal(found, np.sort(score(left)))
         assert not np.array_equal(found, np.sort(score(right)))
@@ -192,7 +192,7 @@ def test_bits_are_counted_into_order(kind, monkeypatch):
 
 
 def test_trees_by_masks_are_the_trees_step_by_step():
-    score = TreeScore.learn(*SIDES, random_state=0)
+    score = TreeScore.learn(*SIDES)
     assert score._ranked is not None
     by_masks, stepped = score(OUTPUTS), replace(score)
     stepped.__dict__["_ranked"] = None

@@ -12,6 +12,7 @@ from scipy.stats import binom
 from audit.auditor.events import QUICK
 from audit.auditor.selection import Phases
 from audit.auditor.stages import GROWTH, stages_of
+from audit.auditor.subject import DrawingError
 from audit.bounds import StoppingRule
 from audit.bounds.e_value import UNKNOWN
 from audit.gate.auditor.auditing import audit
@@ -88,6 +89,40 @@ def test_memory_does_not_grow_with_the_draws(monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] + 2**22
+
+
+def test_calls_of_later_stages_are_let_go_but_for_their_first_outputs():
+    tracemalloc.start()
+    audit(Laplace(1.0), 5_000_000, outputs_per_call=500, max_seconds=1e6, **QUICKLY)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # the outputs of all calls but the last stage's would take 20 MB
+    assert peak < 12e6
+
+
+class Fails(HalfNoiseLaplace):
+    """Without much noise, and without outputs after so many."""
+
+    left = 0
+
+    def sample(self, data, count, rng):
+        self.left -= count
+        if self.left < 0:
+            raise RuntimeError("no more")
+        return data + 0.2 * rng.laplace(size=(count, 1))
+
+
+@pytest.mark.parametrize("outputs", [2_500, 9_000, 30_000])
+def test_refutation_before_a_draw_failed_stands(outputs):
+    """Whichever draw failed: also one of the short calls that are made after those that certify."""
+    subject = Fails(1.0)
+    subject.left = outputs
+    found = audit(subject, 1_000_000, max_seconds=1e6, **QUICKLY)
+    assert (found.verdict(1.0), found.stopped) == ("refuted", "sample() failed: RuntimeError: no more")
+    # the control: without a refutation the failure is what there is to say
+    subject.left = outputs
+    with pytest.raises(DrawingError, match=r"no more; the .* draws before do not refute the claim"):
+        audit(subject, 1_000_000, max_seconds=1e6, families=("coordinates",), claimed_epsilon=20.0)
 
 
 def test_few_draws_choose_however_many_certify():

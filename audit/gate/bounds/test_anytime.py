@@ -251,6 +251,8 @@ def test_a_loss_that_would_have_shown_refutes_the_claim_once_it_is_there():
     bound = AnytimeBound(1.0, 0.0, SIGNIFICANCE).after(before)
     assert [bound.would_show(other) for other in (gap / 5, gap)] == [False, True]
     assert not replace(bound, method="anytime").would_show(gap)
+    # no share is larger by a factor that no float holds
+    assert not bound.would_show(1e3)
     shown = structs.replace(before, likely=math.ceil(400 * math.exp(1 + gap)))
     assert AnytimeBound(1.0, 0.0, SIGNIFICANCE).after(shown).refuted
 

@@ -110,6 +110,13 @@ def test_what_is_no_sample_is_refused(left, right, said):
         epsilon_lower_bound(left, right)
 
 
+@pytest.mark.parametrize("levels", [{"significance": 0.0}, {"significance": 1.0}, {"delta": -0.1}, {"delta": 1.0}])
+def test_levels_out_of_range_are_refused_before_anything_is_learned(levels):
+    (name,) = levels
+    with pytest.raises(ValueError, match=f"{name} must be in"):
+        epsilon_lower_bound(np.zeros(1_000), np.ones(1_000), **levels)
+
+
 @pytest.mark.parametrize("mechanism", [noisy_sum, ManyAtOnce()])
 def test_assertion_names_the_event_for_a_wrong_mechanism_only(mechanism):
     how = {"epsilon": 1, "adjacency": "replace_one", "draws": 20_000}
@@ -258,6 +265,11 @@ def test_option_that_is_no_size_is_named(how):
     (name,) = how
     with pytest.raises(ReadingError, match=f"{name} must be"):
         assert_private(noisy_sum, [0.0], [1.0], epsilon=1, **how)
+
+
+def test_claim_beyond_all_floats_is_refused_before_the_first_draw():
+    with pytest.raises(ReadingError, match="epsilon must be at most 700 to be audited, not '800'"):
+        assert_private(lambda _data, _rng: pytest.fail("drawn"), [0.0], [1.0], epsilon=800)
 
 
 RECORDS = np.array([[0.0, 1.0], [2.0, 3.0]])

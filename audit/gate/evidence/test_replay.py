@@ -291,6 +291,13 @@ def test_likelihood_ratio_that_depends_on_other_rows_is_refused(function):
     assert len(LikelihoodRatioScore(lambda rows: 2 * rows[:, 0])(outputs)) == 500
 
 
+@pytest.mark.parametrize("note", ["none", {"draws": "1,000"}, {"draws": 10_000}])
+def test_search_without_its_number_of_draws_is_refused(note):
+    document = changed(written("search"), inputs={**written("search").inputs, "search": note})
+    with pytest.raises(CertificateError, match="draws must be a whole number, less than all"):
+        replay(document)
+
+
 def test_pair_that_is_none_of_the_declared_domain_is_refused():
     (request,) = asked(*["laplace", "--draws", "10000", "--seed", "2", "--search"])
     searched = written("search").subject

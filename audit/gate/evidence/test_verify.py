@@ -8,11 +8,13 @@ from fractions import Fraction
 
 import pytest
 from flint import arb, fmpq
+from scipy.special import ndtri
 from scipy.stats import binom
 
 from audit.bounds import ANYTIME, AnytimeBound, Counts, epsilon_lower_bound
+from audit.bounds.joint import LARGEST_SCORE
 from audit.epsilon_estimate import main as audit_main
-from audit.evidence.ball_arithmetic import PRECISION, upper_tail
+from audit.evidence.ball_arithmetic import PRECISION, _score, upper_tail
 from audit.evidence.certificate import Certificate
 from audit.evidence.checks import Check
 from audit.evidence.request import EstimateRequest
@@ -290,6 +292,16 @@ def test_ball_tail_encloses_the_exact_sum_and_the_incomplete_beta(count, draws, 
         p = Fraction(share)
         exact = sum(math.comb(draws, k) * p**k * (1 - p) ** (draws - k) for k in range(count, draws + 1))
         assert abs(tail - arb(fmpq(exact.numerator, exact.denominator))) < 1e-25
+
+
+@pytest.mark.parametrize("tail", ["0.3", "1e-20", "1e-29", "1e-40"])
+def test_score_is_enclosed_however_small_the_tail(tail):
+    """Also where the precision does not tell the tail from 0, and its complement from 1."""
+    with working_precision(PRECISION):
+        enclosures = _score(arb(tail)), _score(1 - arb(tail))
+    exact = max(float(ndtri(float(tail))), -LARGEST_SCORE)
+    assert enclosures[0][0] <= float(ndtri(float(tail))) <= enclosures[0][1]
+    assert enclosures[1][0] <= -exact <= enclosures[1][1]
 
 
 def test_text_says_what_was_checked(right, capsys, tmp_path):

@@ -78,14 +78,14 @@ def _itself(found: Any) -> Any:
 def most_draws(draws: int) -> int:
     """Return how many draws an auditor with `draws` may make: it may look at the subject first.
 
-    Ours makes 963 more, and from 100,000 on another 4,096 in short calls.
+    Ours makes 964 more, and from 100,000 on another 4,096 in short calls.
     """
     return draws + (6_000 if draws >= 100_000 else 1_000)
 
 
 @dataclass(frozen=True)
 class Blind:
-    """Shows only the subject's methods of an entry, so that no auditor can read the answer.
+    """Shows only the subject's methods of an entry, so that no auditor reads the answer without meaning to.
 
     It gives no more draws than the auditor was promised: bounds from more would not compare with others.
     """

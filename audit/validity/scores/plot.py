@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from audit.common.figures import save
 from audit.validity.scores.scoring import AuditorScore
-from reference.common.errors import ReadingError
-
-
-def check_ending(path: str) -> None:
-    """Reject a file whose ending does not name a format.
-
-    Raises
-    ------
-    reference.common.errors.ReadingError
-    """
-    if Path(path).suffix not in (".svg", ".png", ".pdf"):
-        raise ReadingError("plot", path, "a file that ends in .svg, .png or .pdf")
 
 
 def draw_score(score: AuditorScore, path: str) -> None:
@@ -32,7 +18,6 @@ def draw_score(score: AuditorScore, path: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    check_ending(path)
     figure = Figure(figsize=(9, 1.5 + 0.22 * len(score.entries)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

@@ -134,9 +134,8 @@ class Rate:
         """Lower and upper bound, each wrong with probability at most 0.05 for independent, identical audits."""
         if not self.of:
             return 0.0, 1.0
-        return lower_bound_on_probability(self.count, self.of, 0.05), upper_bound_on_probability(
-            self.count, self.of, 0.05
-        )
+        low = lower_bound_on_probability(self.count, self.of, 0.05)
+        return low, upper_bound_on_probability(self.count, self.of, 0.05)
 
     def to_json(self) -> dict[str, Any]:
         """Return counts and bounds."""
