@@ -293,6 +293,12 @@ def test_options_that_are_not_given_have_their_defaults():
     assert changed(replace(given, tau="1", x_s="age")) == {"tau": "1", "x_s": "age"}
 
 
+def test_help_names_the_delta_that_a_fit_has_by_default(run):
+    said = " ".join(run("fit --help").out.split())
+    assert "of repaired: 0 for Laplace noise (1e-5)" in said
+    assert "(1, 0.00001)-differential privacy" in run(FIT).out
+
+
 def test_advice_needs_no_data_and_says_when_not_to_spend(run):
     text = run("advise --domain domain.json --records 100 --epsilon 0.1").out
     assert "not with this many records" in text

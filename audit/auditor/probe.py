@@ -99,7 +99,10 @@ def _check_repeats(calls: Sequence[FloatArray], independent: int) -> None:
     by_chance = float(((counts / counts.sum()) ** 2).sum()) ** (independent * agree)
     # the number of sets of calls that may agree, in either way
     if agree and 2 ** (len(calls) + 1) * by_chance < CHANCE:
-        raise SubjectError("draws repeat: sample() must take its randomness from the generator it is given")
+        raise SubjectError(
+            "draws repeat: sample() must take its randomness from the generator it is given, and a program from "
+            "the operating system or the seed it is sent"
+        )
 
 
 def check_reuse(calls: Sequence[FloatArray], *, often: bool = False) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import subprocess
 import threading
@@ -236,9 +237,16 @@ def _session(
         how = (
             f"was ended by {signal.Signals(-code).name}" if code < 0 and known else f"ended with exit code {code}"
         )
-        words = shown(b"".join(tail)[-300:].strip()) if tail else ""
+        words = shown(last_words(b"".join(tail)), most=200) if tail else ""
         session.end = f"{how}{': ' if words else ''}{words}"
     return session
+
+
+def last_words(said: bytes) -> bytes:
+    """Return the last line of a standard error that names an error, as a traceback does; else the last line."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(rb"(?!\s).*(error|exception)", line, re.IGNORECASE)]
+    return (named or lines or [b""])[-1].strip()
 
 
 def _listen(

@@ -8,7 +8,6 @@ draw, and each copy builds the subject again.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import random
 import signal
@@ -21,7 +20,6 @@ from multiprocessing import Pipe
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy.special import gammaln
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
@@ -30,6 +28,7 @@ from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
+from audit.evidence.homogeneity import homogeneity
 from audit.evidence.nearness import MOST_COORDINATES, p_value_of_nearness, p_value_of_order
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.processes import end_with
@@ -60,6 +59,15 @@ NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
 )
 """A note for when copies could not be made or did not answer in time."""
+
+ALIKE = 16
+"""Outputs that two processes must share, all distinct: by any law the chance of that is at most 16^-16."""
+
+SAME_NOISE = (
+    "two other processes drew the same noise from different generators: if its seed is fixed, or made of the "
+    "data, nothing hides the input from whoever knows that; no bound here shows it"
+)
+"""A note where nothing is refuted.  A library's generator that the copies have in common does the same."""
 
 NO_NOISE = "each input always gives one output, in other processes too: a release without noise"
 """A note that replaces the one that leaves it open."""
@@ -103,14 +111,14 @@ class Copies:
 
     pipe: Connection[Any, Any]
 
-    def draw(self, entropy: int, asked: CopyRequest, patience: float) -> list[CopyOutputs]:
-        """Return the draws of the copies that answered in time.
+    def draw(self, entropy: int, asked: CopyRequest, patience: float, number: int = COPIES) -> list[CopyOutputs]:
+        """Return the draws of the copies, of this number, that answered in time.
 
         Copies that gave the same bits count as one: their generator is that of the original process.
         """
         found: dict[bytes, CopyOutputs] = {}
         deadline = time.monotonic() + patience
-        for copy in range(COPIES):
+        for copy in range(number):
             try:
                 self.pipe.send(((entropy, copy), asked))
                 if not self.pipe.poll(max(0.0, deadline - time.monotonic())):
@@ -227,6 +235,8 @@ def confirmed(
     entropy: int,
     here: Callable[[], Subject],
     patience: float | None = None,
+    *,
+    anew: bool = False,
 ) -> Estimate:
     """Return the estimate; a refutation only if other processes do not contradict it.
 
@@ -240,6 +250,9 @@ def confirmed(
         Returns what refutes the claim; None if nothing does.
     entropy, here, patience
         As for :func:`compare_with`.
+    anew : bool
+        Whether `make` imports the subject's module again, generators of its own included.  Then an estimate that
+        refutes nothing has a note if the noise does not depend on the generator.
 
     Raises
     ------
@@ -250,13 +263,29 @@ def confirmed(
         found = carry_out()
         refuted = refuting(found)
         if refuted is None:
-            return found
+            alike = anew and drawn_alike(copies, entropy, patience)
+            return replace(found, notes=(*found.notes, SAME_NOISE)) if alike else found
         note = compare_with(copies, refuted.event, refuted.counts, entropy, here, patience)
     if note is None:
         # nothing was kept: it is a release without noise, and no question is left
         notes = tuple(NO_NOISE if one == ONE_OUTPUT_EACH else one for one in found.notes)
         return replace(found, notes=notes)
     return replace(found, notes=(*found.notes, note))
+
+
+def drawn_alike(copies: Copies | None, entropy: int, patience: float | None = None) -> bool:
+    """Return whether two other processes, with different generators, made the same distinct draws."""
+    if copies is None:
+        return False
+    limit = PATIENCE if patience is None else patience / 2
+    asked = CopyRequest(calls=1, per_call=1, more=ALIKE)
+    one = copies.draw(entropy, asked, limit, 1)
+    # a copy that was too slow may answer later: nothing more is asked then
+    other = one and copies.draw(entropy + 1, asked, limit, 1)
+    return bool(other) and any(
+        mine.tobytes() == theirs.tobytes() and len(np.unique(mine, axis=0)) == ALIKE
+        for mine, theirs in zip(one[0].more, other[0].more, strict=True)
+    )
 
 
 def compare_with(
@@ -455,35 +484,3 @@ def log_p_of_independence(looks: FloatArray) -> float:
     most = counts[:, :, ratios.max(axis=0).argmax()]
     p_value = log_p_value([np.bincount(side, minlength=calls + 1) for side in most.T])
     return min(0.0, p_value + float(np.log(number)))
-
-
-def homogeneity(first: Counts, second: Counts) -> float:
-    """Return a p-value of the hypothesis that both counts come from the same two probabilities.
-
-    Fisher's exact test per input, two-sided by doubling, and doubled once more for two inputs.
-    """
-    tables = [
-        (first.likely, first.likely_draws, second.likely, second.likely_draws),
-        (first.unlikely, first.unlikely_draws, second.unlikely, second.unlikely_draws),
-    ]
-    return min(1.0, 4 * min(_tail(*table) for table in tables))
-
-
-def _tail(count: int, draws: int, other: int, other_draws: int) -> float:
-    """Return the smaller tail of a hypergeometric count, `other` included."""
-    # how the occurrences may be divided, given their number: as far from the mean as a share of 1e-300 reaches
-    total = count + other
-    share = other_draws / (draws + other_draws)
-    mean, far = total * share, 40 * (math.sqrt(total * share * (1 - share)) + 1)
-    low, high = max(0, total - draws, math.floor(mean - far)), min(total, other_draws, math.ceil(mean + far))
-    places = np.arange(low, high + 1)
-    logs = _log_choices(other_draws, places) + _log_choices(draws, total - places)
-    shares = np.exp(logs - logs.max())
-    shares /= shares.sum()
-    return float(min(shares[places <= other].sum(), shares[places >= other].sum()))
-
-
-def _log_choices(draws: int, counts: IntArray) -> FloatArray:
-    """Return the logs of binomial coefficients."""
-    found: FloatArray = gammaln(draws + 1) - gammaln(counts + 1) - gammaln(draws - counts + 1)
-    return found

@@ -218,7 +218,7 @@ def estimated(
     if copies:
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
         make = partial(rebuilt_anew, request.subject)
-        found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience)
+        found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience, anew=True)
     else:
         found = carried()
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)

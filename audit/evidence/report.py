@@ -247,5 +247,6 @@ class EstimateResult:
             parts.append(f"losses below {detectable:.3g}, the smallest that this event shows in nine runs of ten")
         leak = self.rarest_leak
         if leak is not None:
-            parts.append(f"leaks that happen less often than about once in {1 / leak:,.0f} draws")
+            often = f"happen less often than about once in {1 / leak:,.0f} draws"
+            parts.append(f"leaks that {often if leak < 2 / 3 else 'do not happen in every draw'}")
         return "; ".join(parts)

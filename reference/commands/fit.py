@@ -18,7 +18,7 @@ from reference.budgets import LARGE_EPSILON, Budget, large_epsilon, parse_epsilo
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.file_names import FileName, WrittenFile
-from reference.commands.fit_repaired import REPAIRED, RepairedOptions, fit_repaired, wanted_from
+from reference.commands.fit_repaired import REPAIRED, FitBudgetOptions, RepairedOptions, fit_repaired, wanted_from
 from reference.commands.fit_text import as_text
 from reference.commands.large_files import LargeFileOptions
 from reference.commands.options import (
@@ -135,7 +135,7 @@ class Run:
 @make_command(
     "fit",
     RunOptions,
-    BudgetOptions,
+    FitBudgetOptions,
     DataOptions,
     FitReadingOptions,
     OutputOptions,

@@ -40,6 +40,7 @@ from reference.domain.file import DomainFile
 from reference.fairness.metrics import MEASURES, ODDS, SAMPLING_ERROR, measures, risk_difference_error
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
+from reference.registry import PAPER_DELTA
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
@@ -49,6 +50,18 @@ DEFAULT_DELTA = "1e-5"
 
 NEARLY_ALL = 0.99
 """From this share of equal predictions on, fairness and accuracy say little of a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitBudgetOptions(BudgetOptions):
+    """Privacy budget."""
+
+    delta: str | None = option(
+        "--delta",
+        metavar="D",
+        help=f"total delta, Gaussian mechanisms only ({PAPER_DELTA}); of repaired: 0 for Laplace noise "
+        f"({DEFAULT_DELTA})",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -383,3 +383,12 @@ def test_leaks_called_ruled_out_are_found_in_most_runs():
     assert stated == 30 / 3_000
     assert sum(leak_result(stated, seed).verdict("ideal") == "refuted" for seed in range(10)) >= 6
     assert sum(leak_result(stated / 6, seed).verdict("ideal") == "refuted" for seed in range(10)) <= 3
+
+
+def test_the_rarest_leak_is_counted_in_draws_only_where_it_takes_several():
+    found = leak_result(0.01, 0)
+    assert "less often than about once in 100 draws" in found.not_ruled_out()
+    # so few draws chose the event that even a leak in each draw may be missed
+    few = replace(found, estimate=replace(found.estimate, selection_draws=16))
+    assert few.rarest_leak == 1
+    assert "leaks that do not happen in every draw" in few.not_ruled_out()

@@ -11,7 +11,7 @@ import pytest
 from audit.conformance.distribution import FEWEST
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line, flat
 from audit.conformance.outcome import Outcome, outcomes
-from audit.conformance.program import HANGS, PATIENCE, run_program
+from audit.conformance.program import HANGS, PATIENCE, last_words, run_program
 from audit.conformance.report import Report
 from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, report_of
@@ -28,6 +28,11 @@ MISBEHAVING = {
     "crash": ("if c['tcId'] == {id}: sys.exit(9)", "crash", "exit code 9"),
     "death": ("if c['tcId'] == {id}: os.kill(os.getpid(), signal.SIGSEGV)", "crash", "SIGSEGV"),
     "exception": ("if c['tcId'] == {id}: raise KeyError('weights')", "crash", "weights"),
+    "deep exception": (
+        "if c['tcId'] == {id}: deep = lambda n: dict()['no such field'] if n == 0 else deep(n - 1); deep(9)",
+        "crash",
+        "KeyError: 'no such field'",
+    ),
     "garbage": ("if c['tcId'] == {id}: print('hello', flush=True); continue", "garbage", "hello"),
     "binary": ("if c['tcId'] == {id}: sys.stdout.buffer.write(b'\\xff\\n'); continue", "garbage", "not an answer"),
     "flood": ("while c['tcId'] == {id}: print('y')", "garbage", "more than"),
@@ -270,3 +275,19 @@ def test_flat_form_knows_every_list_that_is_asked_for():
         found = answer(Steps(), kind, case.given)
         line = "\t".join(f"{name}={flat(value)}" for name, value in {"tcId": case.tc_id, **found}.items())
         assert answer_of(line.encode(), "flat") == (case.tc_id, found), kind
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        ("Traceback:\n  File 'port.py', line 3\n    raise error\nKeyError: 'x'\n", "KeyError: 'x'"),
+        (
+            "loader:1\n  throw err;\n\nError: Cannot find module 'port.js'\n    at Module\n\nNode.js v18\n",
+            "Error: Cannot find module 'port.js'",
+        ),
+        ("no input\ngiving up\n", "giving up"),
+        ("\n", ""),
+    ],
+)
+def test_a_program_that_dies_is_quoted_with_the_line_that_names_its_error(said, last):
+    assert last_words(said.encode()).decode() == last

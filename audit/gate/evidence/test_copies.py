@@ -20,6 +20,7 @@ from audit.evidence import copies
 from audit.evidence.certificate import Certificate
 from audit.gate.evidence.verifying import run
 from audit.gate.needs import exhaustively
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED
 
 HERE = "audit.gate.evidence.test_copies"
 
@@ -162,6 +163,62 @@ def test_what_keeps_nothing_is_refuted_all_the_same(name, capsys, tmp_path):
     code, result = run(capsys, tmp_path, Certificate.read(out), "--fresh", "--seed", "2")
     assert code == 0
     assert {check["name"]: check["holds"] for check in result["checks"]}["other processes"]
+
+
+class Enough(Honest):
+    """Twice the noise that a claim of 1 needs."""
+
+    def sample(self, data, count, rng):
+        return data + rng.laplace(scale=2.0, size=(count, 1))
+
+
+class SeededByTheData(Honest):
+    """A generator for each input, seeded from it and kept: one process sees independent draws."""
+
+    def __init__(self):
+        self.generators = {data: np.random.default_rng(int(1000 * data)) for data in self.inputs()}
+
+    def sample(self, data, count, rng):
+        return data + self.generators[data].laplace(scale=2.0, size=(count, 1))
+
+
+class OneSeed(Honest):
+    def __init__(self):
+        self.generator = np.random.default_rng(42)
+
+    def sample(self, data, count, rng):
+        return data + self.generator.laplace(scale=2.0, size=(count, 1))
+
+
+class GeneratorOfItsOwn(OneSeed):
+    def __init__(self):
+        self.generator = np.random.default_rng()
+
+
+class Coin(Honest):
+    """Too few values for 16 distinct draws."""
+
+    def __init__(self):
+        self.generator = np.random.default_rng(42)
+
+    def sample(self, data, count, rng):
+        return np.abs(data - (self.generator.random((count, 1)) < 0.4)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("name", "noted"),
+    [
+        ("SeededByTheData", True),
+        ("OneSeed", True),
+        ("Enough", False),
+        ("GeneratorOfItsOwn", False),
+        ("Coin", False),
+    ],
+)
+def test_a_pass_says_when_the_noise_has_a_seed_of_its_own(name, noted, capsys):
+    words = [f"{HERE}:{name}", "--epsilon", "1", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
+    assert main(words) in (EXIT_FINE, EXIT_UNDECIDED)
+    assert (copies.SAME_NOISE in capsys.readouterr().out) == noted
 
 
 def closure(sticky: bool):

@@ -17,8 +17,8 @@ from audit.auditor.subject import SubjectError
 from audit.bounds import Counts
 from audit.epsilon_estimate import main as audit_main
 from audit.evidence.certificate import Certificate
-from audit.evidence.copies import homogeneity
 from audit.evidence.fresh import fresh, fresh_checks, too_fine
+from audit.evidence.homogeneity import homogeneity
 from audit.evidence.verify import verify
 from audit.gate.evidence.verifying import run
 from audit.gate.requests import changed

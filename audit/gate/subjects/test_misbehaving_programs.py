@@ -98,6 +98,7 @@ BEHAVIOUR = {
         "within 0.5 s (without an answer)",
     ),
     "hangs": ("time.sleep(600)", (0.5,), ProgramTimeoutError, "within 0.5 s (without an answer)"),
+    "does not flush": ("sys.stdin.readline(); time.sleep(600)", (0.5,), ProgramTimeoutError, "flushed"),
     "hangs in an answer": (
         "sys.stdin.readline(); write(b'{'); time.sleep(600)",
         GROWING,

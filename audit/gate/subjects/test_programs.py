@@ -213,6 +213,22 @@ def test_draws_that_come_back_are_refused(start):
         draw(subject)
 
 
+def test_a_program_seeded_from_its_input_is_told_what_a_program_must_do(capsys, tmp_path):
+    (tmp_path / "seeded.py").write_text(
+        "import json, random, sys\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    random.seed(str(asked['input']))\n"
+        "    values = [[random.random()] for _ in range(asked['count'])]\n"
+        "    print(json.dumps({'values': values}), flush=True)\n"
+    )
+    (tmp_path / "pair.json").write_text('{"left": 0, "right": 1, "adjacency": "replace_one"}')
+    command = f"{sys.executable} {tmp_path}/seeded.py"
+    assert main(["--program", command, "--inputs", str(tmp_path / "pair.json"), "--epsilon", "1"]) == 2
+    assert "draws repeat" in (said := capsys.readouterr().err)
+    assert "a program from the operating system or the seed it is sent" in said
+
+
 def test_outputs_of_few_values_may_come_back(start):
     subject = start("for request in requests(): say({'values': [[request['input']]] * request['count']})")
     assert (draw(subject) == draw(subject)).all()

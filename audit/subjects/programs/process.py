@@ -124,7 +124,7 @@ class Process:
             except TimeoutError:
                 raise ProgramTimeoutError(
                     f"gave no whole answer within {self.limits.timeout:g} s ({_progress(received)})",
-                    f"{framing.expected}; --timeout allows more",
+                    f"{framing.expected}, flushed; --timeout allows more",
                 ) from None
             more = received[end:]
             if more:
