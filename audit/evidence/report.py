@@ -242,6 +242,9 @@ class EstimateResult:
         parts += [note for note in found.notes if note.startswith(NO_RESIDUES)]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
+        if found.event.reduction is not None:
+            kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
+            parts.append(f"what coordinates show only together, outside {kept}")
         parts += self.reservations
         detectable = found.detectable_epsilon(self.claimed)
         if detectable is None:
