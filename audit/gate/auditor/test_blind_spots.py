@@ -140,6 +140,33 @@ def test_a_smallest_step_of_few_small_outputs_is_too_fine(law, size):
                 assert too_fine(forged, *fresh, 7 * rows, 6 * rows) == (0,)
 
 
+class PairsOfCodes:
+    """Two codes beside continuous noise: one pair in twenty is never seen on the left."""
+
+    def __init__(self, *, broken: bool) -> None:
+        self.broken = broken
+
+    def inputs(self):
+        return 0, 1
+
+    def sample(self, data, count, rng):
+        one, other = rng.integers(20, size=(2, count))
+        if self.broken and data == 0:
+            other = np.where(other == (7 * one + 3) % 20, rng.integers(20, size=count), other)
+        return np.column_stack([one, other, rng.laplace(size=count)])
+
+
+def test_codes_that_repeat_together_are_told_from_continuous_coordinates():
+    terms = Terms(draws=100_000, families=("coordinates", "additive", "categories"))
+    found = estimate(PairsOfCodes(broken=True), terms, np.random.default_rng(1))
+    assert found.verdict(1.0) == "refuted"
+    assert found.event.score.coordinates == (0, 1)
+    # null control
+    found = estimate(PairsOfCodes(broken=False), terms, np.random.default_rng(1))
+    assert found.epsilon_lower_bound < 0.2
+    assert found.verdict(1.0) == "not refuted"
+
+
 # --- Sets that one input has alone ----------------------------------------------------------------------------
 
 SOME = ("categories", "coordinates")
