@@ -15,7 +15,15 @@ from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.protocol import filled
-from audit.auditor.events.quantiser import FINER_BITS, QUANTISED_BITS, smallest_step, step_of, unit_of
+from audit.auditor.events.quantiser import (
+    FINER_BITS,
+    LOOKED_AT,
+    QUANTISED_BITS,
+    SMALL,
+    smallest_step,
+    step_of,
+    unit_of,
+)
 from audit.auditor.selection import CHOOSE_SHARE, MOST_SELECTING, SCREEN_SHARE, SMALLEST_FIRST_LOOK
 from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_AT_ZERO, METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
@@ -295,7 +303,7 @@ def _is_too_fine(step: float, values: FloatArray, seen: Seen) -> bool:
     if not len(ordered):
         return False
     if step < 0:
-        return -step * FINER < smallest_step(ordered, VERY_SMALL)
+        return -step * FINER < smallest_step(ordered, VERY_SMALL) or -step < _smallest(ordered, len(values), seen)
     if step == 0:
         # all that were seen were one number
         return seen.surely(_share(int(np.count_nonzero(_far(ordered) / seen.most)), len(values))) > 0
@@ -332,6 +340,27 @@ def _spread(ordered: FloatArray, fresh: int, seen: Seen) -> float:
         found = max(found, share * float(ordered[-place] / 2 - ordered[place - 1] / 2))
         place //= 2
     return found
+
+
+def _smallest(ordered: FloatArray, fresh: int, seen: Seen) -> float:
+    """Return what the smallest growing step surely was at least; 0 if so few values show nothing.
+
+    An audit sets it by a value of known rank among those that it looked at.
+
+    Parameters
+    ----------
+    ordered : ndarray
+        Fresh values.
+    fresh : int
+        Of so many, with those that are not finite.
+    seen : Seen
+    """
+    sizes = np.sort(np.abs(ordered[ordered != 0]))
+    looked_at = Seen(min(seen.fewest, 2 * LOOKED_AT), seen.most)
+    among = max(1, round(looked_at.fewest * looked_at.surely(_share(len(sizes), fresh))))
+    rank = int(SMALL * (among - 1)) + 1
+    place = int(binom.ppf(FORGED, len(sizes), betaincinv(rank, among - rank + 1, FORGED)))
+    return smallest_step(sizes[place - 1 : place], 1.0) if place > 0 else 0.0
 
 
 def _share(some: int, fresh: int) -> float:

@@ -25,6 +25,7 @@ from audit.auditor.events.scores import (
 from audit.auditor.events.trees import TreeScore
 from audit.auditor.events.values import (
     LARGEST_TABLE,
+    LOOKED_AT,
     NOT_FINITE,
     CategoryScore,
     NotFiniteScore,
@@ -233,6 +234,10 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
     """Yield scores of repeating outputs and coordinates, of those that only one input has, and of residues."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
+    # of the whole output nothing repeats if one coordinate is continuous; what stands beside it may, as a few tell
+    some = left[:LOOKED_AT]
+    repeating = tuple(k for k in range(width) if repeated(np.sort(some[:, k]), 2) > len(some) / 2)
+    groups += [repeating] if 1 < len(repeating) < width else []
     groups += [(k,) for k in range(width)]
     for coordinates in groups:
         ordered = columns.both(coordinates[0]) if len(coordinates) == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import msgspec
@@ -113,6 +114,57 @@ def test_grid_whose_smallest_step_is_forged_is_too_fine():
     event = event_of(found.event.stored)
     object.__setattr__(event, "quantiser", Quantiser(quantiser.steps * 2.0**-60))
     assert too_fine(event, left, right, certified, found.draws - 2 * certified) == (0,)
+
+
+@pytest.mark.parametrize("law", ["standard_cauchy", "laplace"])
+@pytest.mark.parametrize("size", [500, 20_000, 1_000_000])
+def test_a_smallest_step_of_few_small_outputs_is_too_fine(law, size):
+    """It would show the bits of single precision: near 0 the input 1 gives multiples of 2^-24 only."""
+    rng = np.random.default_rng(size)
+
+    def drawn(rows: int) -> tuple[FloatArray, FloatArray]:
+        far = [np.where(rng.random((rows, 1)) < 0.05, 1e30, 0.0) for _ in range(2)]
+        left, right = (getattr(rng, law)(size=(rows, 1)) + data + some for data, some in enumerate(far))
+        return left, right
+
+    event = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(np.zeros(1)))
+    fresh = drawn(100_000)
+    for _ in range(20):
+        rows = min(size, 100_000) // 10
+        own = Quantiser.of(*drawn(rows))
+        assert own.steps[0] < 0 or size == 500
+        assert too_fine(replace(event, quantiser=own), *fresh, 7 * rows, 6 * rows) == ()
+        if size > 500:
+            for finer in (-(2.0**-22), -(2.0**-26)):
+                forged = replace(event, quantiser=Quantiser(np.array([finer])))
+                assert too_fine(forged, *fresh, 7 * rows, 6 * rows) == (0,)
+
+
+class PairsOfCodes:
+    """Two codes beside continuous noise: one pair in twenty is never seen on the left."""
+
+    def __init__(self, *, broken: bool) -> None:
+        self.broken = broken
+
+    def inputs(self):
+        return 0, 1
+
+    def sample(self, data, count, rng):
+        one, other = rng.integers(20, size=(2, count))
+        if self.broken and data == 0:
+            other = np.where(other == (7 * one + 3) % 20, rng.integers(20, size=count), other)
+        return np.column_stack([one, other, rng.laplace(size=count)])
+
+
+def test_codes_that_repeat_together_are_told_from_continuous_coordinates():
+    terms = Terms(draws=100_000, families=("coordinates", "additive", "categories"))
+    found = estimate(PairsOfCodes(broken=True), terms, np.random.default_rng(1))
+    assert found.verdict(1.0) == "refuted"
+    assert found.event.score.coordinates == (0, 1)
+    # null control
+    found = estimate(PairsOfCodes(broken=False), terms, np.random.default_rng(1))
+    assert found.epsilon_lower_bound < 0.2
+    assert found.verdict(1.0) == "not refuted"
 
 
 # --- Sets that one input has alone ----------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from audit.subjects.catalogue import HalfNoiseLaplace, Laplace, LeakyLaplace
 from audit.subjects.real_neighbours import extreme_pair
 from reference import datasets
 from reference.budgets import SplitBudget
+from reference.common.arrays import FloatArray
 from reference.mechanisms import FAIR
 from reference.registry import MECHANISMS
 
@@ -365,29 +366,46 @@ def test_the_sign_of_a_zero_is_not_called_noise_in_floating_point(capsys, monkey
     assert main([*words, "--object", "implementation"]) == 1
 
 
-def leak_result(probability: float, seed: int) -> EstimateResult:
-    subject = LeakyLaplace(1.0, leak=probability)
+@dataclass(frozen=True)
+class LeaksOneOutput(LeakyLaplace):
+    """Releases an output of its own only on the right, where the other outputs are most frequent."""
+
+    own: float = 0.3
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        honest = rng.laplace(data, 1 / self.epsilon, size=(count, 1))
+        return np.where(rng.random((count, 1)) < self.leak * data, self.own, honest)
+
+
+def leak_result(probability: float, seed: int, kind: type[LeakyLaplace] = LeakyLaplace) -> EstimateResult:
+    subject = kind(1.0, leak=probability)
+    families = ("coordinates", "intervals", "additive", "categories")
     found = estimate(
         subject,
-        Terms(delta=0.0, draws=20_000, significance=0.05, families=("coordinates", "intervals", "additive")),
+        Terms(delta=0.0, draws=20_000, significance=0.05, families=families),
         np.random.default_rng([seed, 5]),
     )
     (request,) = asked("laplace_leaky", "--seed", str(seed))
     return EstimateResult(request=request, estimate=found, claimed=1.0, claimed_delta=Fraction(0), inputs={})
 
 
-def test_leaks_called_ruled_out_are_found_in_most_runs():
+@pytest.mark.parametrize("kind", [LeakyLaplace, LeaksOneOutput])
+def test_leaks_called_ruled_out_are_found_in_most_runs(kind):
     """Nine of ten are stated; 10 audits find fewer than 6 with probability below 0.002 then."""
     stated = leak_result(0.01, 0).rarest_leak
-    # 3,000 outputs per input learn and choose: certifying alone would see a leak of a third of this
-    assert stated == 30 / 3_000
-    assert sum(leak_result(stated, seed).verdict("ideal") == "refuted" for seed in range(10)) >= 6
-    assert sum(leak_result(stated / 6, seed).verdict("ideal") == "refuted" for seed in range(10)) <= 3
+    # 3,000 outputs per input learn and choose: certifying alone would see a leak of a fifth of this
+    assert stated == 50 / 3_000
+
+    def refuted(leak: float) -> int:
+        return sum(leak_result(leak, seed, kind).verdict("ideal") == "refuted" for seed in range(10))
+
+    assert refuted(stated) >= 6
+    assert refuted(stated / 10) <= 3
 
 
 def test_the_rarest_leak_is_counted_in_draws_only_where_it_takes_several():
     found = leak_result(0.01, 0)
-    assert "less often than about once in 100 draws" in found.not_ruled_out()
+    assert "less often than about once in 60 draws" in found.not_ruled_out()
     # so few draws chose the event that even a leak in each draw may be missed
     few = replace(found, estimate=replace(found.estimate, selection_draws=16))
     assert few.rarest_leak == 1

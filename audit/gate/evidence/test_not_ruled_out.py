@@ -13,6 +13,7 @@ from audit.gate.requests import asked
 from reference.common.arrays import FloatArray
 
 RESIDUES, SUMS = "residues of", "most weighted sums of coordinates that are finer than the grid"
+TOGETHER = "what coordinates show only together, outside the 128 whose distributions differ most"
 
 
 class Parity:
@@ -61,8 +62,29 @@ class OfThree:
         return np.column_stack([*common, data * rng.laplace(size=count) - common.sum(axis=0)])
 
 
-def found_of(kind: type[Any]) -> EstimateResult:
-    words = [f"{__name__}:{kind.__name__}", "--epsilon", "1", "--draws", "20000", "--seed", "1"]
+class TwoAlike:
+    """Many coordinates of one law; on the right the noise of one is used again for another."""
+
+    width = 600
+
+    def inputs(self) -> tuple[int, int]:
+        return 0, 1
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        outputs = rng.laplace(size=(count, self.width))
+        if data:
+            outputs[:, 1] = outputs[:, 0]
+        return outputs
+
+
+class TwoOfFewAlike(TwoAlike):
+    """So few that none is left out."""
+
+    width = 6
+
+
+def found_of(kind: type[Any], draws: int = 20_000) -> EstimateResult:
+    words = [f"{__name__}:{kind.__name__}", "--epsilon", "1", "--draws", str(draws), "--seed", "1"]
     (request,) = asked(*words, "--events", "coordinates,categories,directions")
     return carried_out(Audit.of(request))
 
@@ -84,3 +106,10 @@ def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     assert result.verdict("ideal") == "not refuted"
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)
     assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
+
+
+@pytest.mark.parametrize("kind", [TwoAlike, TwoOfFewAlike])
+def test_coordinates_that_were_left_out_are_named(kind):
+    result = found_of(kind, 4_000)
+    assert (TOGETHER in result.not_ruled_out()) is (kind is TwoAlike)
+    assert (result.verdict("ideal") == "refuted") is (kind is TwoOfFewAlike)

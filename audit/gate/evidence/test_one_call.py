@@ -156,6 +156,34 @@ def test_type_of_an_output_is_compared():
 
 
 @pytest.mark.parametrize(
+    ("left", "right", "said"),
+    [
+        (lambda row: row.reshape(2, 3), lambda row: row.reshape(3, 2), r"in shape \(2, 3\) on left"),
+        (
+            lambda row: row.reshape(2, 3).tolist(),
+            lambda row: row.reshape(3, 2).tolist(),
+            "list of 2 times list of",
+        ),
+        (lambda row: [*row, 3], lambda row: [*row, 3.0], "list of float and int on left, list of float on right"),
+        (lambda row: (*row, 3), lambda row: (*row, 3), None),
+        (lambda row: row.reshape(2, 3), lambda row: row.reshape(2, 3), None),
+    ],
+)
+def test_form_of_an_output_is_compared(left, right, said):
+    """What stands in an output, in which shape, may give an input away as its type does."""
+
+    def formed(data, rng):
+        return (right if data[0] else left)(rng.laplace(size=6))
+
+    how = {"epsilon": 1, "draws": 2_000, "adjacency": "replace_one", "allow_undecided": True}
+    if said is None:
+        assert assert_private(formed, [0.0], [1.0], **how).notes == ()
+        return
+    with pytest.raises(SubjectError, match=f"tells the inputs apart: .*{said}"):
+        assert_private(formed, [0.0], [1.0], **how)
+
+
+@pytest.mark.parametrize(
     ("outputs", "said"),
     [
         ([2**60, 2**60 + 1], "64-bit float"),

@@ -39,9 +39,17 @@ def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
 
 
 def type_of(output: Any) -> str:
-    """Return the type of an output in words: what a reader sees of it besides its value."""
+    """Return the type and the form of an output in words: what a reader sees of it besides its numbers."""
     if isinstance(output, np.ndarray):
-        return f"{type(output).__name__} of {output.dtype}"
+        form = "" if output.ndim == 1 else f" in shape {output.shape}"
+        return f"{type(output).__name__} of {output.dtype}{form}"
+    if isinstance(output, list | tuple):
+        # of many numbers the kinds only: their order may be as random as they are
+        of_each_type = {type(one): one for one in output}
+        nested = any(issubclass(one, list | tuple | np.ndarray) for one in of_each_type)
+        kinds = sorted({type_of(one) for one in (output if nested else of_each_type.values())})
+        number = f"{len(output)} times " if nested else ""
+        return f"{type(output).__name__} of {number}{' and '.join(kinds) or 'nothing'}"
     if isinstance(output, np.generic):
         # numpy's numbers of 64 bits are printed as Python's
         return _AS_PYTHON.get(output.dtype.str[1:], str(output.dtype))
