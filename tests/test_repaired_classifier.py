@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -448,3 +449,21 @@ def test_half_a_character_cannot_be_declared(declared):
     """No release could be read again."""
     with pytest.raises(InputError, match="half a character"):
         DOMAIN.with_(**declared)
+
+
+ODD_CELLS = {
+    "signaling NaN": Decimal("sNaN"),
+    "an array": np.array([1, 2]),
+    "an empty array": np.array([]),
+    "a table": pd.DataFrame({"age": [1, 2]}),
+}
+
+
+@pytest.mark.parametrize("column", ["age", "job", "income", "sex"])
+@pytest.mark.parametrize("cell", ODD_CELLS)
+def test_a_cell_that_compares_with_nothing_is_named_with_its_place(column, cell):
+    given = {**X.to_dict("list"), "income": Y.tolist(), "sex": Z.tolist()}
+    given[column] = [*given[column][:2], ODD_CELLS[cell], *given[column][3:]]
+    y, z = given.pop("income"), given.pop("sex")
+    with pytest.raises(InputError, match=f"row 2, column '{column}'"):
+        RepairedClassifier(domain=DOMAIN, random_state=3).fit(given, y, sensitive_features=z)
