@@ -467,3 +467,24 @@ def test_a_cell_that_compares_with_nothing_is_named_with_its_place(column, cell)
     y, z = given.pop("income"), given.pop("sex")
     with pytest.raises(InputError, match=f"row 2, column '{column}'"):
         RepairedClassifier(domain=DOMAIN, random_state=3).fit(given, y, sensitive_features=z)
+
+
+@pytest.mark.parametrize("given", ["1" * len(X), b"1", 3, {0: "high"}, {"high", "low"}, np.array("high")])
+def test_a_column_that_is_no_sequence_is_refused_by_name(given):
+    """A text has characters and a mapping has keys: neither is a column's values."""
+    model = RepairedClassifier(domain=DOMAIN, random_state=3)
+    for x, y, z, column in (
+        ({**X.to_dict("list"), "age": given}, Y, Z, "age"),
+        (X, given, Z, "income"),
+        (X, Y, given, "sex"),
+    ):
+        with pytest.raises(ShapeError, match=f"sequence of values is needed .column '{column}'"):
+            model.fit(x, y, sensitive_features=z)
+    with pytest.raises(ShapeError, match=r"sequence of values is needed \(column 'sex'\)"):
+        fitted().predict(NEW, sensitive_features=given)
+
+
+def test_values_may_come_from_an_iterator():
+    """Null control: what has an order is taken."""
+    model = RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, iter(Y), sensitive_features=tuple(Z))
+    assert model.release_ == fitted().release_
