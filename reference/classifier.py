@@ -92,6 +92,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For the data holder: when the model gives every training record the same label.
         """
         declaration.require_known(refused)
+        declaration.require_flags(clip=self.clip, intercept=self.intercept, keep_group=self.keep_group)
         spec, readings = MECHANISMS[self._mechanism], self._readings()
         if readings.fairness != "none" and sensitive_features is None:
             raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")

@@ -430,3 +430,11 @@ def test_a_single_column_is_refused_without_its_values(flat: Any) -> None:
         assert not any(f"{value:.4f}"[:6] in str(caught.value) for value in X[:5, 0])
     # null control: a table of one column is a table
     assert w_of(X[:, :1], fairness="none")
+
+
+@pytest.mark.parametrize("name", ["clip", "intercept", "keep_group"])
+def test_a_switch_is_true_or_false(name: str) -> None:
+    for odd in ("no", None, 0):
+        with pytest.raises(InputError, match=f"{name} must be True or False"):
+            w_of(X, **{name: odd})
+    assert w_of(X, **{name: np.False_}) == w_of(X)

@@ -488,3 +488,12 @@ def test_values_may_come_from_an_iterator():
     """Null control: what has an order is taken."""
     model = RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, iter(Y), sensitive_features=tuple(Z))
     assert model.release_ == fitted().release_
+
+
+@pytest.mark.parametrize("name", ["group_at_prediction", "bins"])
+def test_a_switch_is_true_or_false(name):
+    """A text would count as True, "no" too."""
+    for odd in ("no", "False", None, 0):
+        with pytest.raises(ReadingError, match=f"{name} must be True or False"):
+            fitted(**{name: odd})
+    assert fitted(**{name: np.False_}).release_ == fitted(**{name: False}).release_

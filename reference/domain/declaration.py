@@ -234,6 +234,18 @@ def one_column(name: str, values: Any) -> Any:
     return values
 
 
+def require_flags(**flags: Any) -> None:
+    """Raise for a setting that is neither True nor False: every text, "no" among them, would count as True.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+    """
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ReadingError(name, value, "True or False")
+
+
 def require_unmasked(name: str, values: Any) -> None:
     """Raise for a masked array: numpy would drop the mask.
 

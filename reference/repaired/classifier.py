@@ -23,7 +23,7 @@ from reference.common.printable import in_brief
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
 from reference.domain import Domain
-from reference.domain.declaration import one_column, require_known, require_plain
+from reference.domain.declaration import one_column, require_flags, require_known, require_plain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
@@ -116,6 +116,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def declared(self) -> DomainFile:
         """The domain file as used: public."""
+        require_flags(group_at_prediction=self.group_at_prediction, bins=self.bins)
         file = _domain_file(self.domain)
         file.require_public()
         keep = self.group_at_prediction and self.fairness != "none"
