@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted,
 from reference.accounting import Privacy
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release import Release
-from reference.accounting.release_ledger import ReleaseLedger
+from reference.accounting.release_ledger import ReleaseLedger, require_ledger
 from reference.budgets import Budget, SplitBudget, warn_if_large
 from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
@@ -261,11 +261,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, spec: MechanismSpec, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings
     ) -> CountedRelease | None:
         """Return what the release will cost, and raise when the ledger has no room for it."""
+        require_ledger(self.release_ledger)
         if self.release_ledger is None or budget is None:
             return None
-        given: object = self.release_ledger
-        if not isinstance(given, ReleaseLedger):
-            raise ParameterError("release_ledger", given, "a ReleaseLedger, or None")
         promise = CountedRelease(
             spec.name,
             readings.adjacency,

@@ -497,3 +497,9 @@ def test_a_switch_is_true_or_false(name):
         with pytest.raises(ReadingError, match=f"{name} must be True or False"):
             fitted(**{name: odd})
     assert fitted(**{name: np.False_}).release_ == fitted(**{name: False}).release_
+
+
+def test_the_name_of_a_ledger_is_no_ledger(tmp_path):
+    for odd in ("ledger.json", tmp_path / "ledger.json", 0):
+        with pytest.raises(ParameterError, match="release_ledger must be a ReleaseLedger"):
+            fitted(release_ledger=odd)

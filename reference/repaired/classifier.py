@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from reference.accounting.release_ledger import ReleaseLedger
+from reference.accounting.release_ledger import ReleaseLedger, require_ledger
 from reference.budgets import Budget, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
@@ -156,6 +156,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             When all records are of one group: not private, for the data holder.
         """
         require_known(refused)
+        require_ledger(self.release_ledger)
         declared, budget = self.declared, Budget(self.epsilon, self.delta)
         noise = "hardened" if self.random_state is None else "numpy"
         slack, rows = tolerated_slack(self.slack), self.rows_per_person
