@@ -240,7 +240,9 @@ def _ends(mean: float, width: float, deviation: float, of_size: float = 0.0) -> 
     left = 1 - (width * of_size) ** 2
     if left > 0:
         # between the roots of a quadratic in u
-        error = width * math.sqrt(left * deviation**2 + (of_size * mean) ** 2)
+        scaled = of_size * mean
+        # a product that is too large is infinite, where a power raises
+        error = width * math.sqrt(left * deviation**2 + scaled * scaled)
         low, high = max(low, (mean - error) / left), min(high, (mean + error) / left)
     return low, high
 
