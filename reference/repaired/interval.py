@@ -241,8 +241,9 @@ def _ends(mean: float, width: float, deviation: float, of_size: float = 0.0) -> 
     if left > 0:
         # between the roots of a quadratic in u
         scaled = of_size * mean
-        # a product that is too large is infinite, where a power raises
-        error = width * math.sqrt(left * deviation**2 + scaled * scaled)
+        # Python raises where a square has no float
+        square = scaled**2 if abs(scaled) < 1e150 else math.inf
+        error = width * math.sqrt(left * deviation**2 + square)
         low, high = max(low, (mean - error) / left), min(high, (mean + error) / left)
     return low, high
 
