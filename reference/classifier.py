@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples, check_array, check_is_fitted,
 from reference.accounting import Privacy
 from reference.accounting.ledger_file import CountedRelease
 from reference.accounting.release import Release
-from reference.accounting.release_ledger import ReleaseLedger
+from reference.accounting.release_ledger import ReleaseLedger, require_ledger
 from reference.budgets import Budget, SplitBudget, warn_if_large
 from reference.common.arrays import BoolArray, FloatArray, NumberArray
 from reference.common.errors import (
@@ -92,6 +92,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For the data holder: when the model gives every training record the same label.
         """
         declaration.require_known(refused)
+        declaration.require_flags(clip=self.clip, intercept=self.intercept, keep_group=self.keep_group)
         spec, readings = MECHANISMS[self._mechanism], self._readings()
         if readings.fairness != "none" and sensitive_features is None:
             raise ReadingError("sensitive_features", None, f"given with fairness {readings.fairness!r}")
@@ -260,11 +261,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, spec: MechanismSpec, domain: Domain, budget: Budget | SplitBudget | None, readings: Readings
     ) -> CountedRelease | None:
         """Return what the release will cost, and raise when the ledger has no room for it."""
+        require_ledger(self.release_ledger)
         if self.release_ledger is None or budget is None:
             return None
-        given: object = self.release_ledger
-        if not isinstance(given, ReleaseLedger):
-            raise ParameterError("release_ledger", given, "a ReleaseLedger, or None")
         promise = CountedRelease(
             spec.name,
             readings.adjacency,

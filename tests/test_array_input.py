@@ -416,3 +416,25 @@ def test_large_epsilon_warns() -> None:
     with pytest.warns(LargeEpsilonWarning, match="above 100"):
         assert w_of(X, epsilon=101)
     assert w_of(X, epsilon=100)
+
+
+@pytest.mark.parametrize(
+    "flat", [X[:, 0], X[:, 0].tolist(), pd.Series(X[:, 0]), pyarrow.array(X[:, 0]), ["0.5"] * N, 0.5]
+)
+def test_a_single_column_is_refused_without_its_values(flat: Any) -> None:
+    """scikit-learn's own message prints them; a message may reach a log."""
+    fitted = PDFCClassifier(bounds=(0, 1), random_state=0).fit(X, Y, sensitive_features=Z)
+    for refused in (lambda: w_of(flat), lambda: fitted.predict(flat)):
+        with pytest.raises(ValueError, match="Reshape your data") as caught:
+            refused()
+        assert not any(f"{value:.4f}"[:6] in str(caught.value) for value in X[:5, 0])
+    # null control: a table of one column is a table
+    assert w_of(X[:, :1], fairness="none")
+
+
+@pytest.mark.parametrize("name", ["clip", "intercept", "keep_group"])
+def test_a_switch_is_true_or_false(name: str) -> None:
+    for odd in ("no", None, 0):
+        with pytest.raises(InputError, match=f"{name} must be True or False"):
+            w_of(X, **{name: odd})
+    assert w_of(X, **{name: np.False_}) == w_of(X)

@@ -159,3 +159,13 @@ def test_a_fair_model_without_a_probe_is_refused():
     assert again(model).probes == found.probes
     with pytest.raises(ReleaseFileError, match="no probe"):
         again(replace(model, probes=(), spent=spent))
+
+
+@pytest.mark.parametrize("rate", [0.5, 1e308, -1e308])
+def test_a_share_beyond_all_bounds_ends_no_card_in_a_traceback(tmp_path, rate):
+    """Noise has no bound, so a file may state any share; an ordinary one is the null control."""
+    document = plain(fitted(fairness="equalised_odds").release_)
+    path = tmp_path / "release.json"
+    for place in (("cells", "probes", 0, "rates", 0), ("cells", "probes", 3, "rates", 3)):
+        path.write_text(json.dumps(edited(document, place, rate)))
+        used(str(path), NEW, NEW_Z)

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from reference.accounting import PrivacyStatement, basic_composition
 from reference.budgets import Budget
-from reference.common.errors import LabelError, ShapeError
+from reference.common.errors import LabelError, ParameterError, ShapeError
 from reference.common.numbers import rounded_up
 from reference.repaired.account import Account
 from reference.repaired.advice import planned
@@ -108,3 +108,10 @@ def test_opendp_asks_for_consent():
             make_private_logistic_regression(FILE, RECORDS)
     finally:
         dp.enable_features("honest-but-curious")
+
+
+@pytest.mark.parametrize("records", [0, -1, 1.5, True, "400", None])
+def test_the_number_of_records_is_a_whole_number(records):
+    """Of -1 or 1.5 records a measurement had been made, with a map of its own."""
+    with pytest.raises(ParameterError, match="records must be a whole number of at least 1"):
+        make_private_logistic_regression(FILE, records)

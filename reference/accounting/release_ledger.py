@@ -33,6 +33,7 @@ from reference.common.errors import (
     CorruptLedgerError,
     DeltaError,
     OtherLedgerError,
+    ParameterError,
     ReadingError,
     UncountableReleaseError,
 )
@@ -308,6 +309,17 @@ class ReleaseLedger:
                 f"{self.terms.rows_per_person}"
             )
         return None
+
+
+def require_ledger(given: object) -> None:
+    """Raise for anything but a ledger or None: a path is a name alone.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+    """
+    if given is not None and not isinstance(given, ReleaseLedger):
+        raise ParameterError("release_ledger", given, "a ReleaseLedger, or None")
 
 
 def _composed(

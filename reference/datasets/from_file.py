@@ -269,7 +269,8 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
             raise
         said = problem.problem + remedy(declared.attributes, problem.column, problem.value)
         numeric = any(one.name == problem.column and isinstance(one, Numeric) for one in declared.attributes)
-        if is_missing(problem.value) or problem.value == "" or (numeric and is_missing_text(problem.value)):
+        empty = isinstance(problem.value, str) and not problem.value
+        if is_missing(problem.value) or empty or (numeric and is_missing_text(problem.value)):
             said += _missing(declared, {name: table[name] for name in names})
         raise type(problem)(said, row=problem.row, column=problem.column, value=problem.value) from problem
 

@@ -171,7 +171,7 @@ def require_plain(X: Any, ignored: Collection[str] = ()) -> None:
 
 
 def require_table(X: Any) -> None:
-    """Raise for what :func:`require_plain` refuses, and for a mapping of columns.
+    """Raise for what :func:`require_plain` refuses, for a mapping of columns, and for a single row or column.
 
     Raises
     ------
@@ -181,6 +181,20 @@ def require_table(X: Any) -> None:
     require_plain(X)
     if isinstance(X, Mapping):
         raise ParameterError("X", type(X).__name__, "a table or an array; give pandas.DataFrame(X)")
+    if not has_rows(X):
+        # scikit-learn's own message shows the values
+        allowed = "a table, a row for each record. Reshape your data: X.reshape(1, -1) is one record"
+        raise ParameterError("X", f"{type(X).__name__} of single values", allowed)
+
+
+def has_rows(X: Any) -> bool:
+    """Return whether this may be a table: it has columns, or two dimensions, or sequences as rows."""
+    if hasattr(X, "columns") or len(getattr(X, "shape", ())) > 1:
+        return True
+    if hasattr(X, "shape") or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
+        # what only converts itself to an array is judged as one
+        return not hasattr(X, "shape") and hasattr(X, "__array__")
+    return not len(X) or (hasattr(X[0], "__len__") and not isinstance(X[0], (str, bytes)))
 
 
 def require_loaded(name: str, table: Any) -> None:
@@ -218,6 +232,18 @@ def one_column(name: str, values: Any) -> Any:
     if len(shape) > 1:
         raise ParameterError(name, f"an array of shape {shape}", "one column, a value for each record")
     return values
+
+
+def require_flags(**flags: Any) -> None:
+    """Raise for a setting that is neither True nor False: every text, "no" among them, would count as True.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+    """
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ReadingError(name, value, "True or False")
 
 
 def require_unmasked(name: str, values: Any) -> None:

@@ -285,8 +285,12 @@ def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, NaN, NaT, or pandas' NA, which compares with nothing."""
     try:
         return value is None or bool(value != value)
-    except TypeError:
+    except (TypeError, ArithmeticError):
+        # a signaling NaN of decimal refuses to be compared
         return True
+    except ValueError:
+        # an array or a table in a single cell
+        return False
 
 
 def said_of_kind(value: Any, declared: Iterable[Any]) -> str:

@@ -58,7 +58,7 @@ class Account(NamedTuple):
         if distance <= 1:
             return self.epsilon * distance
         if not self.budget.delta:
-            return self.loss * distance
+            return min(self.loss, self.budget.epsilon) * distance
         shift = Supremum.exactly(self.loss * distance**2)
         if not self.hardened:
             return epsilon_of_shift(shift.upper, self.budget.delta).upper

@@ -250,7 +250,9 @@ def planned(
     elif schedule.probes:
         spent.append(_one(budget, GROUP_COUNT, GROUP_COUNT_CHANGE.times(rows), schedule.group_count, 1))
         half, whole = Change(Fraction(1, 2), Fraction(1, 4)), Change(Fraction(1), Fraction(1))
-        spent += [_one(budget, PROBE, half.times(rows), share, 1)] * PROBES
+        probe = _one(budget, PROBE, half.times(rows), share, 1)
+        # scales are rounded up, each by its own error: below what rounds, a probe of any sensitivity loses less
+        spent += [probe._replace(scale=math.nextafter(probe.scale, 0.0))] * PROBES
         largest = max(largest, spent[-1 - PROBES].scale, planned_scale(budget, whole.times(rows), share))
     if hardened:
         require_on_grid(largest, SUM_STEPS)

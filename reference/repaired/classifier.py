@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,15 +14,16 @@ from msgspec.structs import replace
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from reference.accounting.release_ledger import ReleaseLedger
+from reference.accounting.release_ledger import ReleaseLedger, require_ledger
 from reference.budgets import Budget, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike, exact
+from reference.common.printable import in_brief
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
 from reference.domain import Domain
-from reference.domain.declaration import one_column, require_known, require_plain
+from reference.domain.declaration import one_column, require_flags, require_known, require_plain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
@@ -115,6 +116,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def declared(self) -> DomainFile:
         """The domain file as used: public."""
+        require_flags(group_at_prediction=self.group_at_prediction, bins=self.bins)
         file = _domain_file(self.domain)
         file.require_public()
         keep = self.group_at_prediction and self.fairness != "none"
@@ -154,6 +156,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             When all records are of one group: not private, for the data holder.
         """
         require_known(refused)
+        require_ledger(self.release_ledger)
         declared, budget = self.declared, Budget(self.epsilon, self.delta)
         noise = "hardened" if self.random_state is None else "numpy"
         slack, rows = tolerated_slack(self.slack), self.rows_per_person
@@ -309,7 +312,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ReadingError(name, None, f"the values of column {marker.column!r}")
             if marker.column in table and marker.column not in {one.name for one in declared.attributes}:
                 raise ExtraColumnError("the label and the group are given apart from X", column=marker.column)
-            table[marker.column] = _values(one_column(name, values))
+            table[marker.column] = _values(marker.column, one_column(name, values))
         return encode_raw(declared, table)
 
     def _new_records(self, X: Any, groups: Any) -> tuple[FloatArray, FloatArray | None]:
@@ -326,7 +329,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 routing = "scikit-learn passes it on after set_config(enable_metadata_routing=True)"
                 allowed = f"given, as this model uses the group at prediction ({routing})"
                 raise ReadingError("sensitive_features", None, allowed)
-            groups = _values(one_column("sensitive_features", groups))
+            groups = _values(marker.column, one_column("sensitive_features", groups))
             for name, values in table.items():
                 if len(values) != len(groups):
                     raise ShapeError(f"{len(groups)} groups where X has {len(values)} values", column=name)
@@ -361,17 +364,22 @@ def raw_columns(declared: DomainFile, X: Any) -> dict[str, Sequence[Any]]:
     if hasattr(X, "columns") or isinstance(X, Mapping):
         # a pyarrow Table has the columns themselves under `columns`
         names = next((getattr(X, place) for place in ("column_names", "columns") if hasattr(X, place)), X)
-        return {str(name): _values(X[name]) for name in names if name not in declared.ignore}
+        return {str(name): _values(str(name), X[name]) for name in names if name not in declared.ignore}
     raise ShapeError("X has no column names: give a DataFrame, a pyarrow Table or a mapping from name to values")
 
 
-def _values(column: Any) -> Sequence[Any]:
+def _values(name: str, column: Any) -> Sequence[Any]:
     """Return a column as Python values."""
-    for name in ("to_pylist", "tolist"):
-        if hasattr(column, name):
-            values: list[Any] = getattr(column, name)()
-            return values
-    return list(column)
+    for method in ("to_pylist", "tolist"):
+        if hasattr(column, method):
+            values = getattr(column, method)()
+            break
+    else:
+        values = column
+    # a text has characters, a mapping has keys, and a set has no order
+    if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
+        raise ShapeError(f"{in_brief(values)} where a sequence of values is needed", column=name)
+    return values if isinstance(values, list) else list(values)
 
 
 def _classes(label: Marker) -> tuple[Any, Any]:

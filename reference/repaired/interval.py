@@ -240,7 +240,10 @@ def _ends(mean: float, width: float, deviation: float, of_size: float = 0.0) -> 
     left = 1 - (width * of_size) ** 2
     if left > 0:
         # between the roots of a quadratic in u
-        error = width * math.sqrt(left * deviation**2 + (of_size * mean) ** 2)
+        scaled = of_size * mean
+        # Python raises where a square has no float
+        square = scaled**2 if abs(scaled) < 1e150 else math.inf
+        error = width * math.sqrt(left * deviation**2 + square)
         low, high = max(low, (mean - error) / left), min(high, (mean + error) / left)
     return low, high
 
