@@ -15,7 +15,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import encode_table
 from reference.repaired import prepared, repaired_logistic
-from reference.repaired.advice import DROWNED_MODEL, Advice, advise, said_of_zero_one
+from reference.repaired.advice import DROWNED_MODEL, Advice, advise, zero_one_hints
 from tests.command_lines import reference
 
 BUDGET = Budget(1, "1e-5")
@@ -84,4 +84,4 @@ def test_the_command_says_both_ends(capsys, monkeypatch, tmp_path) -> None:
 )
 def test_numbers_that_may_be_0_or_1_alone_get_a_hint(attribute: Numeric | OneHot, hinted: bool) -> None:
     declared = DomainFile(attributes=(attribute,), label=Marker("y"))
-    assert bool(said_of_zero_one(declared)) is hinted
+    assert bool(zero_one_hints(declared)) is hinted

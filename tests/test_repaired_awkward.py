@@ -13,7 +13,7 @@ from reference.domain import Domain
 from reference.domain.attributes import OneHot
 from reference.records import Records, encode_table
 from reference.repaired import cells, repaired_logistic
-from reference.repaired.advice import said_of_probes
+from reference.repaired.advice import probe_warnings
 from reference.repaired.shortfall import shortfall_of
 from tests.test_repaired_ends import BUDGET, difference
 
@@ -38,7 +38,7 @@ def of_nine(fairness: str, seeds: Iterable[int], *, keep: bool) -> tuple[float, 
         model = repaired_logistic(records, Budget(2, "1e-5"), fairness=fairness, rng=seed)
         assert model.cells is not None
         assert model.cells.seen.sum(axis=0).tolist() == [7] * model.cells.seen.shape[1]
-        assert "noise leaves a difference" in said_of_probes(model.noise_of_probes)[0]
+        assert "noise leaves a difference" in probe_warnings(model.noise_of_probes)[0]
         plain = replace(model, cells=replace(model.cells, thresholds=(0.0,) * 9))
         large = records.take(np.flatnonzero(records.z < 7))
         cost = np.mean(plain.predict(large.x, large.z) == large.y) - np.mean(

@@ -161,9 +161,9 @@ def test_a_model_that_is_no_better_than_the_commoner_label_is_warned_of(run):
     found = run("fit --mechanism repaired --data coin.csv --domain domain.json --seed 1")
     assert f"warning: on the {round(len(NEW) * 0.2):,} records held out, {said}" in found.err
     # without records held out the warning speaks of those fitted
-    (whole,) = fit_repaired.said_of_gain([{"gain": 0.0}], "on the records that it was fitted to")
+    (whole,) = fit_repaired.gain_warnings([{"gain": 0.0}], "on the records that it was fitted to")
     assert whole.startswith(f"on the records that it was fitted to, {said}")
-    assert fit_repaired.said_of_gain([{"gain": 0.01}], "") == ()
+    assert fit_repaired.gain_warnings([{"gain": 0.01}], "") == ()
     assert "what fairness costs is not forecast" in found.out
 
 
@@ -323,5 +323,5 @@ def test_advice_needs_no_data_and_says_when_not_to_spend(run):
     ],
 )
 def test_models_that_say_nearly_the_same_of_all_are_warned_of(rates, said):
-    found = fit_repaired.said_of_constant([{"positive_rate": rate} for rate in rates])
+    found = fit_repaired.constant_warnings([{"positive_rate": rate} for rate in rates])
     assert [one.startswith(f"{said}, so") for one in found] == [True] * (said is not None)

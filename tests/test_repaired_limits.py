@@ -19,7 +19,7 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.records import Records, encode_table
 from reference.repaired import interval, repaired_logistic, shortfall
-from reference.repaired.advice import said_of_probes
+from reference.repaired.advice import probe_warnings
 from reference.repaired.expected import drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, _ends, every_row, limits_of
 from reference.repaired.model import Model
@@ -344,7 +344,7 @@ def test_of_800_fits_few_are_outside_their_limits():
                 one = fit(few(1000 + seed, distinct, keep=keep), seed)
                 missing += missed([one])
                 if one.left > 0.1 and shortfall_of(one.model, one.domain, 0.0) is None:
-                    unsaid.append(said_of_probes(one.model.noise_of_probes))
+                    unsaid.append(probe_warnings(one.model.noise_of_probes))
     assert missing == 3
     # of four the fit warned of noise instead
     assert len(unsaid) == 6

@@ -20,7 +20,7 @@ from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import Records, encode_table
 from reference.repaired import algorithm, guessed, repaired_logistic
-from reference.repaired.advice import said_of_probes
+from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
 from reference.repaired.model import Model
@@ -211,7 +211,7 @@ def test_a_share_is_as_far_from_0_and_1_as_its_noise_deviates(share, epsilon, de
         if nearest < min(1 / 16, deviation) + 1e-6:
             cut += 1
             assert model.noise_of_share >= 0.5
-            assert "difference between groups" in said_of_probes(model.noise_of_probes)[0]
+            assert "difference between groups" in probe_warnings(model.noise_of_probes)[0]
     assert cut
 
 

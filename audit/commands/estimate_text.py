@@ -11,7 +11,7 @@ from audit.auditor.verdict import STATED_SIZE
 from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
-from audit.evidence.words import counted_in_words, inputs_in_words, is_of_rounding, said_of_barely
+from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
 from reference.common.numbers import text_below
 
 _OF_BITS = "; `at the bits` is on every bit of the floats, and sets the exit code."
@@ -107,7 +107,7 @@ def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
             enough = "more draws may not help, as a better event would have decided"
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {enough}"
     if result.verdict(judged) == "refuted":
-        barely = said_of_barely(result.certified(judged), result.claimed, found.delta, found.significance)
+        barely = barely_refuted(result.certified(judged), result.claimed, found.delta, found.significance)
         yield from () if barely is None else (f"  {barely}",)
     yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command}"

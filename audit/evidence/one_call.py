@@ -35,7 +35,7 @@ from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.bounds.counts import LARGEST_EPSILON, check_levels
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.words import counted_in_words, is_of_rounding, said_of_barely, unseen_in_words
+from audit.evidence.words import barely_refuted, counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
@@ -301,7 +301,7 @@ class OneCallFinding:
             f"  {found.draws:,} draws, seed {self.seed}",
         ]
         if self.verdict == "refuted":
-            barely = said_of_barely(found.ideal, self.claimed_epsilon, found.delta, found.significance)
+            barely = barely_refuted(found.ideal, self.claimed_epsilon, found.delta, found.significance)
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")

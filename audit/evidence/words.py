@@ -97,7 +97,7 @@ CLEAR = 1e-3
 """A refutation that holds at this significance needs no advice."""
 
 
-def said_of_barely(found: CertifiedEvent, claimed: float, delta: float, significance: float) -> str | None:
+def barely_refuted(found: CertifiedEvent, claimed: float, delta: float, significance: float) -> str | None:
     """Return what to do about a refutation that does not hold at a smaller significance; None if it does."""
     if significance <= CLEAR or p_value(found.decided_by.effective, claimed, delta) <= CLEAR:
         return None

@@ -48,7 +48,7 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.printable import one_line
-from reference.datasets.record_blocks import part_of, said_of_group
+from reference.datasets.record_blocks import one_group_warning, part_of
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 
@@ -190,7 +190,7 @@ def command(
             reserve = None if counter is None else counter.reserve_for(one.plan)
             results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve, coins))
     if (group := only_group(results)) is not None:
-        sys.stderr.write(f"warning: {said_of_group(group)}\n")
+        sys.stderr.write(f"warning: {one_group_warning(group)}\n")
     write_documents(files, data, record, last)
     title = one_line(str(named.data))
     emit(

@@ -34,7 +34,7 @@ from reference.common.page import Page
 from reference.common.repeated import mean_and_deviation
 from reference.datasets import SOURCES, unknown_data
 from reference.datasets.from_file import record_blocks
-from reference.datasets.record_blocks import said_of_group
+from reference.datasets.record_blocks import one_group_warning
 from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
 from reference.fairness.metrics import MEASURES, ODDS, SAMPLING_ERROR, measures, risk_difference_error
@@ -164,7 +164,7 @@ def fit_repaired(
     _warn(advice.warnings)
     z = wanted.records.z
     if z is not None and (z == z[0]).all():
-        _warn((said_of_group(int(z[0])),))
+        _warn((one_group_warning(int(z[0])),))
     promise = planned(*public, hardened=wanted.source is None, rows_per_person=rows)
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:
@@ -184,7 +184,7 @@ def fit_repaired(
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
     where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
-    _warn(said_of_constant(found) or said_of_gain(found, where))
+    _warn(constant_warnings(found) or gain_warnings(found, where))
     if release is not None:
         write_file("release", release, json_text(plain(releases[0])))
     document = document_of(releases, found, plain(advice))
@@ -208,7 +208,7 @@ def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, fl
     return found
 
 
-def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
+def constant_warnings(found: list[dict[str, float]]) -> tuple[str, ...]:
     """Warn if some model gives nearly every record the same prediction: not private, for the data holder."""
     shares = [max(one["positive_rate"], 1 - one["positive_rate"]) for one in found]
     constant = sum(share >= NEARLY_ALL for share in shares)
@@ -220,7 +220,7 @@ def said_of_constant(found: list[dict[str, float]]) -> tuple[str, ...]:
     return (f"{said}; scores still rank them ({NOT_PRIVATE})",)
 
 
-def said_of_gain(found: list[dict[str, float]], where: str) -> tuple[str, ...]:
+def gain_warnings(found: list[dict[str, float]], where: str) -> tuple[str, ...]:
     """Warn if there the more common class would be at least as accurate: not private, for the data holder."""
     gain = float(np.mean([one["gain"] for one in found]))
     if gain > 0.0:

@@ -166,10 +166,10 @@ def warn_of_one_group(moments: Moments) -> None:
 
 def warn_of_group(group: int, stacklevel: int) -> None:
     """Warn the data holder that all records are of one group: a fairness term then says nothing."""
-    warnings.warn(said_of_group(group), DataHolderWarning, stacklevel=stacklevel + 1)
+    warnings.warn(one_group_warning(group), DataHolderWarning, stacklevel=stacklevel + 1)
 
 
-def said_of_group(group: int) -> str:
+def one_group_warning(group: int) -> str:
     """Return the warning for the data holder about records of one group."""
     return (
         f"all records have the group {group}, so the fairness term compares nothing "

@@ -21,7 +21,7 @@ from reference.domain.values import (
     is_finite,
     is_hashable,
     is_missing,
-    said_of_kind,
+    kind_hint,
 )
 
 MOST_NAMED = 8
@@ -353,7 +353,7 @@ def _ranks(
             known = ", ".join(map(repr, categories[:MOST_NAMED])) + (
                 ", ..." if len(categories) > MOST_NAMED else ""
             )
-            problem = f"category not declared; declared are {known}{said_of_kind(value, categories) or remedy}"
+            problem = f"category not declared; declared are {known}{kind_hint(value, categories) or remedy}"
             raise UnseenCategoryError(problem, row=row, column=name, value=value)
         ranks[row] = otherwise
     return ranks

@@ -25,7 +25,7 @@ from reference.domain.values import (
     entry,
     is_hashable,
     is_missing,
-    said_of_kind,
+    kind_hint,
 )
 
 MORE_GROUPS = ": correct it, or list every group under `values` in the domain file"
@@ -134,7 +134,7 @@ class Marker(Document, frozen=True, omit_defaults=True):
             allowed = " or ".join(repr(known) for known in meaning)
             value = entry(declared, row)
             value = value.item() if isinstance(value, np.generic) else value
-            more = said_of_kind(value, meaning)
+            more = kind_hint(value, meaning)
             if not more:
                 more = too_many(declared, meaning)
                 more += MORE_GROUPS if more and error is GroupError else ""

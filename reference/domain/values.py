@@ -293,7 +293,7 @@ def is_missing(value: Any) -> bool:
         return False
 
 
-def said_of_kind(value: Any, declared: Iterable[Any]) -> str:
+def kind_hint(value: Any, declared: Iterable[Any]) -> str:
     """Return what to do if a value is of another kind than the declared ones, or only spelled otherwise."""
     texts = [one for one in declared if isinstance(one, str)]
     if isinstance(value, (bool, np.bool_)):
@@ -301,12 +301,12 @@ def said_of_kind(value: Any, declared: Iterable[Any]) -> str:
     if isinstance(value, str):
         same = is_number_text(value) and any(is_number_text(one) and float(one) == float(value) for one in texts)
         numbers = "; declare numbers without quotes: 1, 1.0 and 1e0 are then the same" if same else ""
-        return _said_of_spelling(value, texts) or numbers
+        return _spelling_hint(value, texts) or numbers
     number = isinstance(value, (int, float, np.number)) and not is_missing(value)
     return "; it is a number where texts are declared" if number and texts else ""
 
 
-def _said_of_spelling(value: str, texts: Sequence[str]) -> str:
+def _spelling_hint(value: str, texts: Sequence[str]) -> str:
     """Return what to do if a text differs from a declared one by blanks or capitals only."""
     for what, plain in _SPELLINGS.items():
         for text in texts:

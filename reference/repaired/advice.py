@@ -79,7 +79,7 @@ DROWNED_MODEL = (
 )
 
 
-def said_of_probes(noise: float | None) -> tuple[str, ...]:
+def probe_warnings(noise: float | None) -> tuple[str, ...]:
     """Return a warning where the noise of all probes together drowns the difference between groups."""
     if noise is None or noise <= DROWNED:
         return ()
@@ -105,7 +105,7 @@ def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> Domain
     return file.with_(norm=norm, keep_group=keep_group, intercept=not has_constant or file.intercept)
 
 
-def said_of_zero_one(file: DomainFile) -> tuple[str, ...]:
+def zero_one_hints(file: DomainFile) -> tuple[str, ...]:
     """Return a hint where numbers between 0 and 1 get bins: of those that are 0 or 1 alone, most stay empty."""
     names = [one.name for one in file.attributes if type(one) is Numeric and (one.lower, one.upper) == (0, 1)]
     if not names:
@@ -167,7 +167,7 @@ class Advice(Document, frozen=True, kw_only=True):
         """Warnings before the budget is spent."""
         drowned = f"; {DROWNED_MODEL}" if self.one_group_alone else ""
         few = (f"{self}{drowned}",) if self.outlook in FEW_RECORDS else ()
-        return few + said_of_probes(self.risk_difference_noise)
+        return few + probe_warnings(self.risk_difference_noise)
 
     @property
     def one_group_alone(self) -> bool:

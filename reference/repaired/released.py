@@ -20,7 +20,7 @@ from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
 from reference.repaired import sums
 from reference.repaired.account import Account
-from reference.repaired.advice import said_of_probes
+from reference.repaired.advice import probe_warnings
 from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
@@ -391,7 +391,7 @@ class RepairedRelease(
         """What to beware of when the model is used: from the release alone."""
         model, shortfall = self.model, self.shortfall
         short = () if shortfall is None else (str(shortfall),)
-        return said_of_probes(model.noise_of_probes) + short
+        return probe_warnings(model.noise_of_probes) + short
 
     def write(self, path: str | Path) -> None:
         """Write the file, whole or not at all; an existing one is replaced, as `numpy.save` does.

@@ -23,7 +23,7 @@ from audit.bounds import Counts
 from audit.bounds import epsilon_lower_bound as epsilon_lower_bound_of
 from audit.evidence import one_call
 from audit.evidence.one_call import audited
-from audit.evidence.words import said_of_barely
+from audit.evidence.words import barely_refuted
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from reference.common.errors import ReadingError
 
@@ -63,7 +63,7 @@ def test_refutation_that_a_smaller_significance_would_not_give_has_advice():
     def said(likely: int, significance: float) -> str | None:
         counts = Counts(likely, 10_000, 1_000, 10_000)
         found = CertifiedEvent(event, counts, 1.0, counts, "joint")
-        return said_of_barely(found, math.log(2), 0.0, significance)
+        return barely_refuted(found, math.log(2), 0.0, significance)
 
     for likely in (2_150, 2_400):
         assert epsilon_lower_bound_of(Counts(likely, 10_000, 1_000, 10_000), 0.0, 0.05) > math.log(2)
