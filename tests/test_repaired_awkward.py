@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -90,3 +91,14 @@ def test_with_two_to_six_distinct_rows_no_large_difference_is_left_unsaid(keep):
     assert unsaid == []
     # there was something to say
     assert large > 4
+
+
+@pytest.mark.parametrize(("delta", "epsilon"), [(0, "1e100"), (0, "1"), ("1e-5", "1e100")])
+def test_a_release_comes_out_whatever_the_records_where_noise_is_below_rounding(delta, epsilon):
+    attributes = (OneHot("job", (0, 1)), OneHot("home", (0, 1, 2)))
+    domain = Domain(attributes, "y", "z")
+    for n in (1, 2, 3):
+        for job, home, label in product((0, 1), (0, 1, 2), (0.0, 1.0)):
+            table = {"job": [job] * n, "home": [home] * n, "y": np.full(n, label), "z": np.arange(n) % 2.0}
+            model = repaired_logistic(encode_table(domain, table), Budget(epsilon, delta), rng=0)
+            assert np.isfinite(model.w).all()

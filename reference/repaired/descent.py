@@ -16,6 +16,9 @@ CURVATURE = 0.25
 RIDGE = 2.0
 """Added curvature, in standard deviations of the mean of all gradients."""
 
+SMALLEST_RIDGE = 2.0**-40
+"""Of the largest moment: less would be lost in rounding, with an epsilon far beyond any use."""
+
 AVERAGED = 0.4
 """Share of the last iterates that are averaged."""
 
@@ -72,8 +75,9 @@ def preconditioner(second_moments: FloatArray, deviation: float) -> FloatArray:
     deviation : float
         Standard deviation of the mean of all gradients of the model.
     """
+    ridge = max(RIDGE * deviation, SMALLEST_RIDGE * second_moments.max())
     # P <- (M / 4 + ridge sigma I)^{-1}
-    inverse: FloatArray = inv(CURVATURE * second_moments + RIDGE * deviation * np.eye(len(second_moments)))
+    inverse: FloatArray = inv(CURVATURE * second_moments + ridge * np.eye(len(second_moments)))
     return inverse
 
 
