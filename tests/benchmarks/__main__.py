@@ -215,21 +215,21 @@ def of_workers(folder: Path) -> dict[str, dict[str, float]]:
 
 
 def of_imports() -> dict[str, Any]:
-    """Return the processor time of imports, each in a process of its own: the least of five.
+    """Return the processor time of imports, each in a process of its own, one after the other: the least of ten.
 
     Byte code may be written, as installers write it.  scikit-learn imports pandas only where it can.
     """
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-    run = partial(subprocess.run, check=True, capture_output=True, text=True, env=environment)
+    imports = {name: f"import {name}" for name in ("reference.mechanisms", "reference.classifier", "sklearn.base")}
+    imports["without.pandas"] = "sys.modules['pandas'] = None; import reference.classifier"
 
-    def least(module: str, before: str = "") -> dict[str, float]:
-        words = [sys.executable, "-c", f"import sys, time; {before}import {module}; print(time.process_time())"]
-        spent = [float(run(words).stdout) for _ in range(5)]
-        return {"cpu": round(min(spent), 2)}
+    def spent(statement: str) -> float:
+        words = [sys.executable, "-c", f"import sys, time; {statement}; print(time.process_time())"]
+        return float(subprocess.run(words, check=True, capture_output=True, text=True, env=environment).stdout)
 
-    found = {name: least(name) for name in ("reference.mechanisms", "reference.classifier", "sklearn.base")}
-    bare = least("reference.classifier", "sys.modules['pandas'] = None; ")
-    return {**found, "without.pandas": bare, "load": round(os.getloadavg()[0], 1)}
+    rounds = [{name: spent(statement) for name, statement in imports.items()} for _ in range(10)]
+    found = {name: {"cpu": round(min(one[name] for one in rounds), 2)} for name in imports}
+    return {**found, "load": round(os.getloadavg()[0], 1)}
 
 
 def growth() -> dict[str, dict[str, Any]]:
