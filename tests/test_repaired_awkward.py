@@ -94,7 +94,7 @@ def test_with_two_to_six_distinct_rows_no_large_difference_is_left_unsaid(keep):
 
 
 @pytest.mark.parametrize(("delta", "epsilon"), [(0, "1e100"), (0, "1"), ("1e-5", "1e100")])
-def test_a_release_comes_out_whatever_the_records_where_noise_is_below_rounding(delta, epsilon):
+def test_a_release_comes_out_where_noise_is_below_rounding(delta, epsilon):
     attributes = (OneHot("job", (0, 1)), OneHot("home", (0, 1, 2)))
     domain = Domain(attributes, "y", "z")
     for n in (1, 2, 3):
