@@ -8,7 +8,17 @@ from __future__ import annotations
 import inspect
 from types import ModuleType
 
-from audit.vectors.mutants import accounting, balls, metrics, noise, objective, records, repaired, weights
+from audit.vectors.mutants import (
+    accounting,
+    balls,
+    grouping,
+    metrics,
+    noise,
+    objective,
+    records,
+    repaired,
+    weights,
+)
 from audit.vectors.mutants.broken import Broken
 
 
@@ -26,7 +36,7 @@ def _of(module: ModuleType) -> dict[str, type[Broken]]:
 
 MUTANTS: dict[str, type[Broken]] = {
     name: kind
-    for module in (records, objective, noise, accounting, weights, metrics, balls, repaired)
+    for module in (records, objective, grouping, noise, accounting, weights, metrics, balls, repaired)
     for name, kind in _of(module).items()
 }
 """The broken variant of each flag."""
