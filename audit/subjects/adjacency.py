@@ -42,19 +42,14 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
     Raises
     ------
     audit.auditor.subject.SubjectError
-        When they are not neighbours, or the function fails.
+        When they are not neighbours, or the function fails or returns neither True nor False.
     reference.common.errors.ReadingError
         When the relation is unknown.
     """
     if relation is None:
         return UNCHECKED
     if callable(relation):
-        try:
-            neighbours = bool(relation(left, right))
-        except FAILURES as problem:
-            raise SubjectError(f"the neighbour relation failed: {type(problem).__name__}: {problem}") from problem
-        if not neighbours:
-            raise SubjectError("the two inputs are not neighbours: their relation says so")
+        _require_related(left, right, relation)
         return None
     if relation not in ADJACENCIES:
         raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
@@ -74,6 +69,19 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
     if len(more) != len(fewer) + 1 or more[first + 1 :] != fewer[first:]:
         raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {len(ours)} records and {len(others)}, not one more")
     return None
+
+
+def _require_related(left: Any, right: Any, relation: Callable[[Any, Any], Any]) -> None:
+    """Raise unless a function says that the inputs are neighbours."""
+    try:
+        neighbours = relation(left, right)
+    except FAILURES as problem:
+        raise SubjectError(f"the neighbour relation failed: {type(problem).__name__}: {problem}") from problem
+    # every text would count as True, "no" among them
+    if not isinstance(neighbours, bool | np.bool_):
+        raise SubjectError(f"the neighbour relation must return True or False, not {in_brief(neighbours)}")
+    if not neighbours:
+        raise SubjectError("the two inputs are not neighbours: their relation says so")
 
 
 def _records(given: Any) -> list[Any]:

@@ -352,6 +352,8 @@ def test_noise_that_calls_share_is_named_and_audited_by_calls(scale, verdict):
         ([{"x": 1, "y": 2}, 0], [{"y": 2, "x": 1.0}, 1], "replace_one", True),
         (3.0, 4.0, lambda left, right: abs(left - right) <= 1, True),
         (3.0, 5.0, lambda left, right: abs(left - right) <= 1, False),
+        (3.0, 4.0, np.less, True),
+        (4.0, 3.0, np.less, False),
     ],
 )
 def test_neighbours_are_told_from_others(left, right, relation, neighbours):
@@ -364,7 +366,13 @@ def test_neighbours_are_told_from_others(left, right, relation, neighbours):
 
 @pytest.mark.parametrize(
     ("relation", "said"),
-    [("replace_two", "adjacency"), (math.remainder, "failed"), ("replace_one", "one a row")],
+    [
+        ("replace_two", "adjacency"),
+        (math.remainder, "failed"),
+        ("replace_one", "one a row"),
+        (lambda *_: "no", "True or False, not 'no'"),
+        (lambda *_: None, "True or False, not None"),
+    ],
 )
 def test_relation_that_decides_nothing_is_refused(relation, said):
     with pytest.raises((SubjectError, ReadingError), match=said):
