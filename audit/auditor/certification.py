@@ -94,9 +94,11 @@ def certify(
     looks = _Looks(stage, tally, progress, ending)
 
     def work(left: FloatArray, right: FloatArray) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
+        counts = tally.count(left, right)
+        if not keeps or per_call == 1:
+            return counts, (left, right) if keeps else None
         # copies: a view would keep all outputs of the calls
-        firsts = (left, right) if per_call == 1 else (left[::per_call].copy(), right[::per_call].copy())
-        return tally.count(left, right), firsts if keeps else None
+        return counts, (left[::per_call].copy(), right[::per_call].copy())
 
     try:
         for counts, outputs in source.map(stage.phase, stage.certify, work, stage.before):

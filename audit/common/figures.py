@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference.common.errors import ReadingError
@@ -22,7 +23,7 @@ def check_ending(path: str) -> None:
     ------
     reference.common.errors.ReadingError
     """
-    if not path.endswith(ENDINGS):
+    if Path(path).suffix not in ENDINGS:
         raise ReadingError("plot", path, f"a file that ends in {', '.join(ENDINGS)}")
 
 

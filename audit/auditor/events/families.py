@@ -234,10 +234,11 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
     """Yield scores of repeating outputs and coordinates, of those that only one input has, and of residues."""
     width = left.shape[1]
     groups = [tuple(range(width))] if width > 1 else []
-    # of the whole output nothing repeats if one coordinate is continuous; what stands beside it may, as a few tell
-    some = left[:LOOKED_AT]
-    repeating = tuple(k for k in range(width) if repeated(np.sort(some[:, k]), 2) > len(some) / 2)
-    groups += [repeating] if 1 < len(repeating) < width else []
+    if width > 2:
+        # no whole output repeats if one coordinate is continuous; what stands beside it may, as a few tell
+        some = np.sort(left[:LOOKED_AT], axis=0)
+        repeating = tuple(k for k in range(width) if repeated(some[:, k], 2) > len(some) / 2)
+        groups += [repeating] if 1 < len(repeating) < width else []
     groups += [(k,) for k in range(width)]
     for coordinates in groups:
         ordered = columns.both(coordinates[0]) if len(coordinates) == 1 else None

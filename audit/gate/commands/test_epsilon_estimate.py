@@ -159,6 +159,7 @@ def test_more_draws_are_not_recommended_where_they_would_not_help(capsys, monkey
         ["laplace", "--delta", "nan"],
         ["laplace", "gaussian", "laplace"],
         ["laplace", "--plot", "picture.txt"],
+        ["laplace", "--plot", ".svg"],
         ["laplace", "--epsilon", "701"],
         ["laplace", "--epsilon", "1000", "--until", "0.1"],
         ["laplace", "--workers", "0"],

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from audit.vectors.mutants.broken import Broken
 from reference.coefficients import Layout
-from reference.common.arrays import BoolArray
+from reference.common.arrays import BoolArray, IntArray
 
 
-class OnlyLinearInS(Broken):
-    """Phi_s holds the monomial w_s alone.
-
-    The quadratic monomials of x_s get the noise of the others.
-    """
-
-    bug_type = "BUDGET"
-    claims = ("A.xs",)
-
-    def in_s(self, layout: Layout, s: int) -> BoolArray:
-        found = super().in_s(layout, s).copy()
-        d = layout.dimension
-        found[d : d + len(layout.pairs[0])] = False
-        return found
-
-
-class OnlySquareInS(Broken):
-    """Phi_s holds w_s and w_s^2, but no product with another coordinate.
-
-    Interactions of x_s get the noise of the others.
-    """
+class _PartOfS(Broken):
+    """Phi_s holds only some of the quadratic monomials of x_s."""
 
     bug_type = "BUDGET"
     claims = ("A.xs",)
@@ -35,26 +18,42 @@ class OnlySquareInS(Broken):
     def in_s(self, layout: Layout, s: int) -> BoolArray:
         found = super().in_s(layout, s).copy()
         rows, columns = layout.pairs
-        d = layout.dimension
-        found[d : d + len(rows)] &= rows == columns
+        found[layout.dimension : layout.dimension + len(rows)] &= self.held(rows, columns, s)
         return found
 
+    def held(self, rows: IntArray, columns: IntArray, s: int) -> BoolArray:
+        """Return which quadratic monomials are left in Phi_s."""
+        raise NotImplementedError
 
-class OnlyFirstInS(Broken):
+
+class OnlyLinearInS(_PartOfS):
+    """Phi_s holds the monomial w_s alone.
+
+    The quadratic monomials of x_s get the noise of the others.
+    """
+
+    def held(self, rows: IntArray, columns: IntArray, s: int) -> BoolArray:
+        return np.zeros(len(rows), dtype=np.bool_)
+
+
+class OnlySquareInS(_PartOfS):
+    """Phi_s holds w_s and w_s^2, but no product with another coordinate.
+
+    Interactions of x_s get the noise of the others.
+    """
+
+    def held(self, rows: IntArray, columns: IntArray, s: int) -> BoolArray:
+        return np.asarray(rows == columns)
+
+
+class OnlyFirstInS(_PartOfS):
     """Phi_s holds the products of x_s with later coordinates, but none with an earlier one.
 
     Interactions of x_s get the noise of the others.
     """
 
-    bug_type = "BUDGET"
-    claims = ("A.xs",)
-
-    def in_s(self, layout: Layout, s: int) -> BoolArray:
-        found = super().in_s(layout, s).copy()
-        rows, _ = layout.pairs
-        d = layout.dimension
-        found[d : d + len(rows)] &= rows == s
-        return found
+    def held(self, rows: IntArray, columns: IntArray, s: int) -> BoolArray:
+        return np.asarray(rows == s)
 
 
 class CovarianceOutsideS(Broken):
