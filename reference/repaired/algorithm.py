@@ -134,7 +134,7 @@ def noisy_descent(
     counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each, COUNTS)
     # P <- inverse curvature of independent attributes, with a ridge as large as the noise
     moments = descent.independent_second_moments(counts, domain, len(records))
-    inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds))
+    inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds), domain)
     # w_1 <- -P g(0)
     iterates = [descent.step(np.zeros(domain.dimension), descent.first_gradient(counts), inverse)]
     for _ in range(rounds - 1):

@@ -9,12 +9,16 @@ from scipy.linalg import inv
 
 from reference.common.arrays import FloatArray
 from reference.domain import Domain
+from reference.domain.attributes import Binned
 
 CURVATURE = 0.25
-"""Largest curvature of the loss, in x x'."""
+"""Curvature that a step reckons with, in x x': the loss has at most 1/4, and steps converge from 1/8 on."""
 
 RIDGE = 2.0
 """Added curvature, in standard deviations of the mean of all gradients."""
+
+NEIGHBOURS = 0.0
+"""Likely correlation of the weights of neighbouring bins: noise differs between them, effects hardly do."""
 
 SMALLEST_RIDGE = 2.0**-40
 """Of the largest moment: less would be lost in rounding, with an epsilon far beyond any use."""
@@ -66,18 +70,45 @@ def one_hot_blocks(domain: Domain) -> list[slice]:
     return blocks
 
 
-def preconditioner(second_moments: FloatArray, deviation: float) -> FloatArray:
-    """Return the inverse of an upper bound of the curvature, sum x x' / 4, plus a ridge as large as the noise.
+def ordered_bins(domain: Domain) -> list[slice]:
+    """Return the columns of each number in three bins or more, without the bin of missing values."""
+    bins, start = [], int(domain.intercept)
+    for attribute in domain.attributes:
+        if isinstance(attribute, Binned) and len(attribute.edges) > 1:
+            bins.append(slice(start, start + len(attribute.edges) + 1))
+        start += len(attribute.columns)
+    return bins
+
+
+def likely_precision(domain: Domain) -> FloatArray:
+    """Return the inverse of the likely correlation of the weights, shape (d, d).
+
+    That of bins i and j of one number is NEIGHBOURS^|i - j|; all other weights have none.
+    """
+    precision = np.eye(domain.dimension)
+    for bins in ordered_bins(domain):
+        count = bins.stop - bins.start
+        # the inverse has three diagonals
+        chain = np.diag([1.0, *[1 + NEIGHBOURS**2] * (count - 2), 1.0])
+        chain -= NEIGHBOURS * (np.eye(count, k=1) + np.eye(count, k=-1))
+        precision[bins, bins] = chain / (1 - NEIGHBOURS**2)
+    return precision
+
+
+def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+    """Return the inverse of the curvature that a step reckons with, plus a ridge as large as the noise.
 
     Parameters
     ----------
     second_moments : ndarray, shape (d, d)
     deviation : float
         Standard deviation of the mean of all gradients of the model.
+    domain : Domain
+        Says which columns are neighbouring bins.
     """
     ridge = max(RIDGE * deviation, SMALLEST_RIDGE * second_moments.max())
-    # P <- (M / 4 + ridge sigma I)^{-1}
-    inverse: FloatArray = inv(CURVATURE * second_moments + ridge * np.eye(len(second_moments)))
+    # P <- (M / 4 + ridge sigma K^{-1})^{-1}
+    inverse: FloatArray = inv(CURVATURE * second_moments + ridge * likely_precision(domain))
     return inverse
 
 

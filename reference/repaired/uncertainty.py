@@ -28,7 +28,7 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     deviations = [spread * steps[0].scale / math.sqrt(2), *(spread * one.scale for one in steps[1:])]
     last = deviations[-1]
     second = descent.independent_second_moments(model.counts, domain, model.n)
-    inverse = descent.preconditioner(second, last / math.sqrt(len(steps)))
+    inverse = descent.preconditioner(second, last / math.sqrt(len(steps)), domain)
     curvature = curvature_at(model.w, model.counts, domain, model.n)
     # A <- I - P H
     carried = np.eye(len(inverse)) - inverse @ curvature
