@@ -77,15 +77,21 @@ def _gradient(steps: Steps, inputs: Answer) -> Answer:
     return {"gradient": steps.gradient(_x(inputs), *_arrays(inputs, "target", "w"))}
 
 
+def descent_domain(inputs: Answer) -> Domain:
+    """Return the domain of a descent."""
+    widths, bins = ([int(v) for v in inputs[name]] for name in ("widths", "bins"))
+    return cells_domain(widths, "unit_ball", intercept=inputs["intercept"] == "1", bins=bins)
+
+
 def _descent(steps: Steps, inputs: Answer) -> Answer:
     x, rounds = _x(inputs), int(inputs["rounds"])
     (target, units), (n, d) = _arrays(inputs, "target", "unitVariates"), x.shape
     of_counts, of_gradient = floats([inputs["scaleCounts"], inputs["scaleGradient"]])
-    domain = cells_domain([int(v) for v in inputs["widths"]], "unit_ball", intercept=inputs["intercept"] == "1")
+    domain = descent_domain(inputs)
     counts = steps.label_sums(x, target) + of_counts * units[: 2 * d]
     second = steps.second_moments(counts, domain, n)
     deviation = of_gradient * (math.sqrt(2) if inputs["noise"] == "laplace" else 1.0)
-    inverse = steps.preconditioner(second, deviation / math.sqrt(rounds))
+    inverse = steps.preconditioner(second, deviation / math.sqrt(rounds), domain)
     iterates = [-inverse @ steps.first_gradient(counts)]
     for drawn in np.split(units[2 * d :], rounds - 1):
         noisy = steps.gradient(x, target, iterates[-1]) + of_gradient * drawn

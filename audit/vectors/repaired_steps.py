@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 import numpy as np
+from msgspec import UNSET
 
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.domain import Domain
-from reference.domain.attributes import Numeric, OneHot
+from reference.domain.attributes import OWN_BIN, Attribute, Binned, Missing, Numeric, OneHot
 from reference.repaired import Schedule, descent, schedule_of, sums
 from reference.repaired.account import Account
 from reference.repaired.algorithm import noisy_share
@@ -80,9 +81,9 @@ class RepairedSteps:
         """Return the second moments of independent attributes."""
         return descent.independent_second_moments(counts, domain, n)
 
-    def preconditioner(self, second_moments: FloatArray, deviation: float) -> FloatArray:
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
         """Return the inverse curvature."""
-        return descent.preconditioner(second_moments, deviation)
+        return descent.preconditioner(second_moments, deviation, domain)
 
     def averaged(self, iterates: Sequence[FloatArray]) -> FloatArray:
         """Return the weights from the iterates."""
@@ -108,10 +109,20 @@ class RepairedSteps:
         return Root(probes, slack, expected_difference(*curve)).next()
 
 
-def cells_domain(widths: Sequence[int], norm: str, *, intercept: bool) -> Domain:
-    """Return a domain of one-hot attributes with these numbers of columns; a plain number for one column."""
-    own = [
-        OneHot(f"x{i}", tuple(range(width))) if width > 1 else Numeric(f"x{i}", 0.0, 1.0)
-        for i, width in enumerate(widths)
-    ]
+def cells_domain(widths: Sequence[int], norm: str, *, intercept: bool, bins: Sequence[int] = ()) -> Domain:
+    """Return a domain of attributes with these numbers of columns.
+
+    One column is a plain number.  Of several, so many are bins of a number, and one more is for missing values;
+    without bins they are categories.
+    """
+    own = [_cells(f"x{i}", *one) for i, one in enumerate(zip(widths, bins or [0] * len(widths), strict=True))]
     return Domain(tuple(own), "y", "z", norm=norm, intercept=intercept)
+
+
+def _cells(name: str, width: int, bins: int) -> Attribute:
+    if width == 1:
+        return Numeric(name, 0.0, 1.0)
+    if not bins:
+        return OneHot(name, tuple(range(width)))
+    own: Missing = OWN_BIN if width > bins else UNSET
+    return Binned(name, 0, bins, edges=tuple(range(1, bins)), missing=own)

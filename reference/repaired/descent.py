@@ -11,13 +11,13 @@ from reference.common.arrays import FloatArray
 from reference.domain import Domain
 from reference.domain.attributes import Binned
 
-CURVATURE = 0.25
+CURVATURE = 1 / 6
 """Curvature that a step reckons with, in x x': the loss has at most 1/4, and steps converge from 1/8 on."""
 
-RIDGE = 2.0
+RIDGE = 2.5
 """Added curvature, in standard deviations of the mean of all gradients."""
 
-NEIGHBOURS = 0.0
+NEIGHBOURS = 0.6
 """Likely correlation of the weights of neighbouring bins: noise differs between them, effects hardly do."""
 
 SMALLEST_RIDGE = 2.0**-40
@@ -107,7 +107,7 @@ def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain)
         Says which columns are neighbouring bins.
     """
     ridge = max(RIDGE * deviation, SMALLEST_RIDGE * second_moments.max())
-    # P <- (M / 4 + ridge sigma K^{-1})^{-1}
+    # P <- (M / 6 + ridge sigma K^{-1})^{-1}
     inverse: FloatArray = inv(CURVATURE * second_moments + ridge * likely_precision(domain))
     return inverse
 

@@ -8,8 +8,8 @@ Declared before any fit on these splits; exploratory fits on other splits of the
 3. *curvature*, on top of the first: 1/6 instead of 1/4, which the loss has at a margin of 0 only.  A step is at
    most half as long again as the one that its largest curvature allows; twice as long would still converge.
 
-4. *neighbours*, instead of the third: the ridge takes the weights of neighbouring bins of a number as correlated, by
-   .6 a step, so that a noisy bin leans on those beside it.
+4. *neighbours*, instead of the third: the ridge takes the weights of neighbouring bins of a number as correlated,
+   by .6 a step, so that a noisy bin leans on those beside it.
 5. *longer*, on top of the fourth: curvature 1/6 and a ridge of 2.5 instead of 1/4 and 2.
 
 All are functions of the domain, n and the budget.  They are compared on all records of US, on COMPAS and on
@@ -20,8 +20,8 @@ counting alike, and if no table loses more than one.  Adult is run once, after t
 The first run of the third rule (seed 12) could not tell: it gained on US and COMPAS, and lost .0015 ± .0009 on
 German.  ``--again`` decides it: two and four times as many splits of COMPAS and German, all of them new (seed 15).
 
-``--neighbours`` decides the last two on as many splits, new ones again (seed 16); seeds 77 to 80 led to them.  A rule
-that is not adopted is not built upon.
+``--neighbours`` decides the last two on as many splits, new ones again (seed 16); seeds 77 to 80 led to them.  A
+rule that is not adopted is not built upon.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from audit.vectors.answers import answer
 from audit.vectors.format import VectorCase, load
 from audit.vectors.judge import passes
-from audit.vectors.repaired_steps import cells_domain
+from audit.vectors.repaired_answers import descent_domain
 from audit.vectors.steps import Steps, floats
 from reference.common.arrays import FloatArray, NumberArray
 from reference.records import Records
@@ -44,7 +44,7 @@ DESCENTS = [case for case in load("RepairedDescent").cases if case.given["kind"]
 @pytest.mark.parametrize("case", DESCENTS[::3], ids=lambda case: str(case.tc_id))
 def test_descent_of_the_vectors_is_the_one_that_is_released(case: VectorCase):
     inputs, d = case.given, len(case.given["x"][0])
-    domain = cells_domain([int(v) for v in inputs["widths"]], "unit_ball", intercept=inputs["intercept"] == "1")
+    domain = descent_domain(inputs)
     x, target = np.array([floats(row) for row in inputs["x"]]), np.array(floats(inputs["target"]))
     records = prepared(Records(domain, x, target, np.zeros(len(x))))
     curator: Any = GivenNoise(inputs)

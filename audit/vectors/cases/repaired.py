@@ -61,6 +61,12 @@ SHAPES = ((("2", "3"), "0"), (("3", "2", "1"), "1"), (("2", "1", "2", "1"), "0")
 """Columns of each attribute, and whether there is an intercept; one, two or four entries a record."""
 
 
+BINS = {("3", "2", "1"): ("3", "2", "0"), ("2", "1", "2", "1"): ("0",) * 4, ("4",): ("3",)}
+"""How many columns of an attribute are bins of a number: two are not enough, a fourth is for missing values."""
+
+DESCENTS = (*((*shape, BINS[shape[0]]) for shape in SHAPES[1:]), (*SHAPES[1], ("0",) * 3), (*SHAPES[3], ("4",)))
+
+
 def _cells(name: str, n: int, widths: tuple[str, ...], intercept: str) -> dict[str, Any]:
     """Return encoded records on the grid."""
     stream, m = Stream(name), len(widths) + int(intercept)
@@ -84,15 +90,15 @@ def repaired_descents() -> Iterator[AskedCase]:
         inputs = _cells(name, 7, widths, intercept)
         w = Stream(f"w of {name}").several(len(inputs["x"][0]), -size, size)
         yield AskedCase(name, {"kind": "gradient", **inputs, "w": w})
-    for (widths, intercept), noise, rounds in product(SHAPES, ("gaussian", "laplace"), (2, 3, 5, 8)):
-        if len(widths) == 2:
-            continue
-        name = f"{rounds} rounds, columns {' '.join(widths)}, intercept {intercept}, {noise}"
+    for (widths, intercept, bins), noise, rounds in product(DESCENTS, ("gaussian", "laplace"), (2, 3, 5, 8)):
+        of_bins = f"of them bins {' '.join(bins)}"
+        name = f"{rounds} rounds, columns {' '.join(widths)}, {of_bins}, intercept {intercept}, {noise}"
         inputs = _cells(name, 12, widths, intercept)
         d = len(inputs["x"][0])
         given = {
             "kind": "descent",
             "widths": list(widths),
+            "bins": list(bins),
             "intercept": intercept,
             "rounds": str(rounds),
             "noise": noise,

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from audit.vectors.mutants.broken import Broken
-from audit.vectors.repaired_steps import Curve
+from audit.vectors.repaired_steps import Curve, cells_domain
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.domain import Domain
@@ -213,8 +213,36 @@ class RidgeForgotten(Broken):
 
     bug_type = "MISSING_STEP"
 
-    def preconditioner(self, second_moments: FloatArray, deviation: float) -> FloatArray:
-        return super().preconditioner(second_moments, 1e-6)
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+        return super().preconditioner(second_moments, 1e-6, domain)
+
+
+class NeighboursForgotten(Broken):
+    """Every weight gets the same ridge, whether it has neighbours or not.
+
+    A bin of few records follows its own noise.
+    """
+
+    bug_type = "MISSING_STEP"
+
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+        widths = [len(one.columns) for one in domain.attributes]
+        plain = cells_domain(widths, domain.norm, intercept=domain.intercept)
+        return super().preconditioner(second_moments, deviation, plain)
+
+
+class CategoriesAsBins(Broken):
+    """Categories are smoothed in their order as if they were bins of a number, and the bin of missing values too.
+
+    Weights lean on those of unrelated categories.
+    """
+
+    bug_type = "POSTPROCESSING"
+
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+        widths = [len(one.columns) for one in domain.attributes]
+        ordered = cells_domain(widths, domain.norm, intercept=domain.intercept, bins=[w * (w > 1) for w in widths])
+        return super().preconditioner(second_moments, deviation, ordered)
 
 
 class LastIterateOnly(Broken):

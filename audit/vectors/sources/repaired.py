@@ -210,6 +210,17 @@ def _second_moments(counts: Vector, inputs: Answer) -> list[Vector]:
     ]
 
 
+def _likely_correlation(inputs: Answer, d: int) -> Any:
+    """Return the matrix of correlations that a ridge takes for likely."""
+    found, start = WORK.eye(d), int(inputs["intercept"])
+    for width, bins in zip(map(int, inputs["widths"]), map(int, inputs["bins"]), strict=True):
+        for i, j in product(range(bins), repeat=2):
+            if bins > 2:
+                found[start + i, start + j] = to_work(Fraction(3, 5) ** abs(i - j))
+        start += width
+    return found
+
+
 def _descent(inputs: Answer) -> Answer:
     rows, target = _rows(inputs), numbers(inputs["target"])
     units, rounds, d = numbers(inputs["unitVariates"]), int(inputs["rounds"]), len(inputs["x"][0])
@@ -219,8 +230,8 @@ def _descent(inputs: Answer) -> Answer:
     counts = [v + of_counts * to_work(u) for v, u in zip(sums, units, strict=False)]
     second = _second_moments(counts, inputs)
     deviation = of_gradient * (WORK.sqrt(2) if inputs["noise"] == "laplace" else 1) / WORK.sqrt(rounds)
-    ridge = max(2 * deviation, WORK.mpf(2) ** -40 * max(map(max, second)))
-    curvature = WORK.matrix(second) / 4 + ridge * WORK.eye(d)
+    ridge = max(5 * deviation / 2, WORK.mpf(2) ** -40 * max(map(max, second)))
+    curvature = WORK.matrix(second) / 6 + ridge * _likely_correlation(inputs, d) ** -1
     w, iterates = [WORK.mpf(0)] * d, []
     for step in range(rounds):
         if step:

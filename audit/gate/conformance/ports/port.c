@@ -269,26 +269,31 @@ static void gradient(M x, M t, const double *w, double *g) {
     }
 }
 static void descent(M x, M t) {
-    M wd = mat("widths"), u = mat("unitVariates"); int d = x.d, n = x.n, T = (int)num("rounds"), ic = is("intercept", "1"), group[64], last = 4 * T / 10 < 1 ? 1 : 4 * T / 10, c = ic;
+    M wd = mat("widths"), bins = mat("bins"), u = mat("unitVariates"); int d = x.d, n = x.n, T = (int)num("rounds"), ic = is("intercept", "1"), group[64], place[64], last = 4 * T / 10 < 1 ? 1 : 4 * T / 10, c = ic;
     double sc = num("scaleCounts"), sg = num("scaleGradient"), f = 1 / sqrt(wd.d + ic), nf = n * f, D = sg * (is("noise", "laplace") ? sqrt(2) : 1) / sqrt(T);
-    M cnt = new(1, 2 * d), tot = new(1, d), S = new(d, d), A = new(d, d), it = new(T, d), w = new(1, d), g = new(1, d);
+    M cnt = new(1, 2 * d), tot = new(1, d), S = new(d, d), A = new(d, d), R = new(d, d), it = new(T, d), w = new(1, d), g = new(1, d);
     if (u.d < 2 * d + (T - 1) * d || d > 64) refuse("shape");
     for (int i = 0; i < n; i++) for (int e = 0; e < d; e++) cnt.v[t.v[i] == 1 ? e : d + e] += x.v[i * d + e];
     for (int e = 0; e < 2 * d; e++) cnt.v[e] += sc * u.v[e];
     for (int e = 0; e < d; e++) { tot.v[e] = clip(cnt.v[e] + cnt.v[d + e], 0, nf); g.v[e] = (cnt.v[d + e] - cnt.v[e]) / 2; }
-    group[0] = -1;
+    group[0] = place[0] = -1;
     for (int j = 0; j < wd.d; j++) {
         int k = (int)wd.v[j]; double s = 0;
-        for (int e = c; e < c + k; e++) { group[e] = j; s += tot.v[e]; }
+        for (int e = c; e < c + k; e++) { group[e] = j; s += tot.v[e]; place[e] = bins.v[j] > 2 && e - c < bins.v[j] ? e - c : -1; }
         if (k > 1) for (int e = c; e < c + k; e++) tot.v[e] = s > 0 ? tot.v[e] * (nf / s) : nf / k;
         c += k;
     }
     if (c != d) refuse("shape");
+    for (int e = 0; e < d; e++) { /* the inverse of 0.6^|i - j| within bins, else 1 */
+        int left = place[e] > 0, right = place[e] >= 0 && e + 1 < d && group[e + 1] == group[e] && place[e + 1] > 0;
+        R.v[e * d + e] = place[e] < 0 ? 1 : (left && right ? 1.36 : 1) / 0.64;
+        if (right) R.v[e * d + e + 1] = R.v[(e + 1) * d + e] = -0.6 / 0.64;
+    }
     for (int e = 0; e < d; e++) for (int l = 0; l < d; l++) {
         S.v[e * d + l] = e == l ? f * tot.v[e] : group[e] == group[l] ? 0 : tot.v[e] * tot.v[l] / n;
     }
-    for (int r = 0; r < T; r++) { /* solve (S/4 + 2 D I) step = g */
-        for (int i = 0; i < d * d; i++) A.v[i] = S.v[i] / 4 + (i % (d + 1) ? 0 : 2 * D);
+    for (int r = 0; r < T; r++) { /* solve (S/6 + 5/2 D R) step = g */
+        for (int i = 0; i < d * d; i++) A.v[i] = S.v[i] / 6 + 2.5 * D * R.v[i];
         if (r) { gradient(x, t, w.v, g.v); for (int e = 0; e < d; e++) g.v[e] += sg * u.v[2 * d + (r - 1) * d + e]; }
         for (int p = 0; p < d; p++) for (int q = 0; q < d; q++) if (q != p) {
             double m = A.v[q * d + p] / A.v[p * d + p]; g.v[q] -= m * g.v[p];

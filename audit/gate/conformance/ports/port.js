@@ -410,7 +410,14 @@ function descent(q) {
   });
   const M = range(d).map(e => range(d).map(l => e === l ? f * total[e] : of[e] === of[l] ? 0 : total[e] * total[l] / n));
   const D = sG * (q.noise === 'laplace' ? Math.SQRT2 : 1) / Math.sqrt(R);
-  const E = jacobi(M.map((r, e) => r.map((v, l) => v / 4 + (e === l ? 2 * D : 0))));
+  const bins = nums(q.bins), own = yes(q.intercept) ? [0, ...bins] : bins, inBins = [];
+  groups.forEach((wd, k) => range(wd).forEach(i => inBins.push(own[k] > 2 && i < own[k] ? [k, i, own[k] - 1] : null)));
+  const likely = (e, l) => { // the inverse of 0.6^|i - j|
+    const a = inBins[e], b = inBins[l];
+    if (!a || !b || a[0] !== b[0]) return e === l ? 1 : 0;
+    return (e === l ? (a[1] === 0 || a[1] === a[2] ? 1 : 1.36) : Math.abs(e - l) === 1 ? -0.6 : 0) / 0.64;
+  };
+  const E = jacobi(M.map((r, e) => r.map((v, l) => v / 6 + 2.5 * D * likely(e, l))));
   const P = g => combine(E, E.map(p => dot(p.v, g) / p.l), d);
   let w = P(range(d).map(e => (counts[d + e] - counts[e]) / 2)).map(v => -v);
   const iterates = [w];
