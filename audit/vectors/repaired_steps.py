@@ -11,7 +11,7 @@ import numpy as np
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.domain import Domain
-from reference.domain.attributes import OWN_BIN, Attribute, Binned, Numeric, OneHot
+from reference.domain.attributes import Attribute, Binned, Numeric, OneHot
 from reference.repaired import Schedule, descent, schedule_of, sums
 from reference.repaired.account import Account
 from reference.repaired.algorithm import noisy_share
@@ -123,5 +123,7 @@ def _cells(name: str, width: int, bins: int) -> Attribute:
         return Numeric(name, 0.0, 1.0)
     if not bins:
         return OneHot(name, tuple(range(width)))
-    bounds = {"lower": 0, "upper": bins, "edges": tuple(range(1, bins))}
-    return Binned(name, **bounds, missing=OWN_BIN) if width > bins else Binned(name, **bounds)
+    edges = tuple(range(1, bins))
+    if width > bins:
+        return Binned(name, 0, bins, edges=edges, missing="own_bin")
+    return Binned(name, 0, bins, edges=edges)

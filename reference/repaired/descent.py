@@ -17,7 +17,7 @@ CURVATURE = 1 / 6
 RIDGE = 2.5
 """Added curvature, in standard deviations of the mean of all gradients."""
 
-NEIGHBOURS = 0.6
+NEIGHBOURS = 0.5
 """Likely correlation of the weights of neighbouring bins: noise differs between them, effects hardly do."""
 
 SMALLEST_RIDGE = 2.0**-40

@@ -41,7 +41,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "schedule.USABLE": (4, 16),
     "descent.CURVATURE": (0.125, 0.25),
     "descent.RIDGE": (1.25, 5.0),
-    "descent.NEIGHBOURS": (0.3, 0.8),
+    "descent.NEIGHBOURS": (0.25, 0.7),
     "descent.AVERAGED": (0.2, 0.8),
     "threshold.TRUSTED": (0.15, 0.6),
     "threshold.PRIOR_ERROR": (0.1, 0.4),

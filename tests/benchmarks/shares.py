@@ -9,7 +9,7 @@ Declared before any fit on these splits; exploratory fits on other splits of the
    most half as long again as the one that its largest curvature allows; twice as long would still converge.
 
 4. *neighbours*, instead of the third: the ridge takes the weights of neighbouring bins of a number as correlated,
-   by .6 a step, so that a noisy bin leans on those beside it.
+   by 1/2 a step, so that a noisy bin leans on those beside it.
 5. *longer*, on top of the fourth: curvature 1/6 and a ridge of 2.5 instead of 1/4 and 2.
 
 All are functions of the domain, n and the budget.  They are compared on all records of US, on COMPAS and on
@@ -20,8 +20,9 @@ counting alike, and if no table loses more than one.  Adult is run once, after t
 The first run of the third rule (seed 12) could not tell: it gained on US and COMPAS, and lost .0015 ± .0009 on
 German.  ``--again`` decides it: two and four times as many splits of COMPAS and German, all of them new (seed 15).
 
-``--neighbours`` decides the last two on as many splits, new ones again (seed 16); seeds 77 to 80 led to them.  A
-rule that is not adopted is not built upon.
+``--neighbours`` decides the last two on as many splits, new ones again (seed 17).  They were found on other splits
+(seeds 77 to 82) and adopted by a first run (seed 16) with .6 a step; .5 was then better on the made tables of
+:mod:`tests.peers.tables`, where noise drowns more.  A rule that is not adopted is not built upon.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ PLACES = (
 SPLITS = {"us": 3, "compas": 60, "german": 60}
 """US has sixty times as many records: its differences vary less."""
 
-AGAIN, AGAIN_SEED, NEIGHBOURS_SEED = {"us": 3, "compas": 120, "german": 240}, 15, 16
+AGAIN, AGAIN_SEED, NEIGHBOURS_SEED = {"us": 3, "compas": 120, "german": 240}, 15, 17
 
 TEN, ROUNDS, WIDTHS, CURVATURE = "ten rounds", "rounds", "rounds and widths", "rounds and curvature"
 NEIGHBOURS, LONGER = "rounds and neighbours", "rounds, neighbours and longer steps"
@@ -161,8 +162,8 @@ def measure(
         ROUNDS: rounds,
         WIDTHS: {**rounds, "algorithm.noisy_descent": descent_by_widths()},
         CURVATURE: {**rounds, "descent.CURVATURE": 1 / 6},
-        NEIGHBOURS: {**rounds, "descent.NEIGHBOURS": 0.6},
-        LONGER: {**rounds, "descent.NEIGHBOURS": 0.6, "descent.CURVATURE": 1 / 6, "descent.RIDGE": 2.5},
+        NEIGHBOURS: {**rounds, "descent.NEIGHBOURS": 0.5},
+        LONGER: {**rounds, "descent.NEIGHBOURS": 0.5, "descent.CURVATURE": 1 / 6, "descent.RIDGE": 2.5},
     }
     choices = {name: choice for name, choice in choices.items() if any(name in pair for pair in pairs)}
     found = {place.data: gains(place, choices, splits[place.data], seed) for place in PLACES if splits[place.data]}

@@ -216,7 +216,7 @@ def _likely_correlation(inputs: Answer, d: int) -> Any:
     for width, bins in zip(map(int, inputs["widths"]), map(int, inputs["bins"]), strict=True):
         for i, j in product(range(bins), repeat=2):
             if bins > 2:
-                found[start + i, start + j] = to_work(Fraction(3, 5) ** abs(i - j))
+                found[start + i, start + j] = to_work(Fraction(1, 2) ** abs(i - j))
         start += width
     return found
 

@@ -284,10 +284,10 @@ static void descent(M x, M t) {
         c += k;
     }
     if (c != d) refuse("shape");
-    for (int e = 0; e < d; e++) { /* the inverse of 0.6^|i - j| within bins, else 1 */
+    for (int e = 0; e < d; e++) { /* the inverse of 0.5^|i - j| within bins, else 1 */
         int left = place[e] > 0, right = place[e] >= 0 && e + 1 < d && group[e + 1] == group[e] && place[e + 1] > 0;
-        R.v[e * d + e] = place[e] < 0 ? 1 : (left && right ? 1.36 : 1) / 0.64;
-        if (right) R.v[e * d + e + 1] = R.v[(e + 1) * d + e] = -0.6 / 0.64;
+        R.v[e * d + e] = place[e] < 0 ? 1 : (left && right ? 1.25 : 1) / 0.75;
+        if (right) R.v[e * d + e + 1] = R.v[(e + 1) * d + e] = -0.5 / 0.75;
     }
     for (int e = 0; e < d; e++) for (int l = 0; l < d; l++) {
         S.v[e * d + l] = e == l ? f * tot.v[e] : group[e] == group[l] ? 0 : tot.v[e] * tot.v[l] / n;

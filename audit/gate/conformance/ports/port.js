@@ -412,10 +412,10 @@ function descent(q) {
   const D = sG * (q.noise === 'laplace' ? Math.SQRT2 : 1) / Math.sqrt(R);
   const bins = nums(q.bins), own = yes(q.intercept) ? [0, ...bins] : bins, inBins = [];
   groups.forEach((wd, k) => range(wd).forEach(i => inBins.push(own[k] > 2 && i < own[k] ? [k, i, own[k] - 1] : null)));
-  const likely = (e, l) => { // the inverse of 0.6^|i - j|
+  const likely = (e, l) => { // the inverse of 0.5^|i - j|
     const a = inBins[e], b = inBins[l];
     if (!a || !b || a[0] !== b[0]) return e === l ? 1 : 0;
-    return (e === l ? (a[1] === 0 || a[1] === a[2] ? 1 : 1.36) : Math.abs(e - l) === 1 ? -0.6 : 0) / 0.64;
+    return (e === l ? (a[1] === 0 || a[1] === a[2] ? 1 : 1.25) : Math.abs(e - l) === 1 ? -0.5 : 0) / 0.75;
   };
   const E = jacobi(M.map((r, e) => r.map((v, l) => v / 6 + 2.5 * D * likely(e, l))));
   const P = g => combine(E, E.map(p => dot(p.v, g) / p.l), d);
