@@ -53,7 +53,7 @@ LOST_AT_ONE = 3.2
 """Share of the gain over the majority class that is lost at a signal of s, times 1 + s."""
 
 CLEAR, FAINT = 0.1, 3.0
-"""From what part to what multiple of its forecast noise mostly cost on 13 tables that set no constant: least where
+"""From what part to what multiple of its forecast noise mostly cost on 13 other tables: least where
 the columns tell the label clearly, most where they hardly do.  No public number says which.  The extremes were
 less than a 20th, and 5 times."""
 

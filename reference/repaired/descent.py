@@ -11,10 +11,10 @@ from reference.common.arrays import FloatArray
 from reference.domain import Domain
 from reference.domain.attributes import Binned
 
-CURVATURE = 1 / 6
-"""Curvature that a step reckons with, in x x': the loss has at most 1/4, and steps converge from 1/8 on."""
+CURVATURE = 0.25
+"""Largest curvature of the loss, in x x'."""
 
-RIDGE = 2.5
+RIDGE = 2.0
 """Added curvature, in standard deviations of the mean of all gradients."""
 
 NEIGHBOURS = 0.5
@@ -96,7 +96,7 @@ def likely_precision(domain: Domain) -> FloatArray:
 
 
 def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
-    """Return the inverse of the curvature that a step reckons with, plus a ridge as large as the noise.
+    """Return the inverse of an upper bound of the curvature, sum x x' / 4, plus a ridge as large as the noise.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain)
         Says which columns are neighbouring bins.
     """
     ridge = max(RIDGE * deviation, SMALLEST_RIDGE * second_moments.max())
-    # P <- (M / 6 + ridge sigma K^{-1})^{-1}
+    # P <- (M / 4 + ridge sigma K^{-1})^{-1}
     inverse: FloatArray = inv(CURVATURE * second_moments + ridge * likely_precision(domain))
     return inverse
 

@@ -39,8 +39,8 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     # compared when it was 10; that it is 40 was decided by tests.benchmarks.shares
     "schedule.MOST_ROUNDS": (5, 20),
     "schedule.USABLE": (4, 16),
-    "descent.CURVATURE": (0.125, 0.25),
-    "descent.RIDGE": (1.25, 5.0),
+    "descent.CURVATURE": (0.125, 0.5),
+    "descent.RIDGE": (1.0, 4.0),
     "descent.NEIGHBOURS": (0.25, 0.7),
     "descent.AVERAGED": (0.2, 0.8),
     "threshold.TRUSTED": (0.15, 0.6),

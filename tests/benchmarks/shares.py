@@ -21,7 +21,7 @@ The first run of the third rule (seed 12) could not tell: it gained on US and CO
 German.  ``--again`` decides it: two and four times as many splits of COMPAS and German, all of them new (seed 15).
 
 ``--neighbours`` decides the last two on as many splits, new ones again (seed 17).  They were found on other splits
-(seeds 77 to 82) and adopted by a first run (seed 16) with .6 a step; .5 was then better on the made tables of
+(seeds 77 to 82).  A first run (seed 16) with .6 a step adopted both; .5 was then better on the made tables of
 :mod:`tests.peers.tables`, where noise drowns more.  A rule that is not adopted is not built upon.
 """
 

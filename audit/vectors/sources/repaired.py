@@ -230,8 +230,8 @@ def _descent(inputs: Answer) -> Answer:
     counts = [v + of_counts * to_work(u) for v, u in zip(sums, units, strict=False)]
     second = _second_moments(counts, inputs)
     deviation = of_gradient * (WORK.sqrt(2) if inputs["noise"] == "laplace" else 1) / WORK.sqrt(rounds)
-    ridge = max(5 * deviation / 2, WORK.mpf(2) ** -40 * max(map(max, second)))
-    curvature = WORK.matrix(second) / 6 + ridge * _likely_correlation(inputs, d) ** -1
+    ridge = max(2 * deviation, WORK.mpf(2) ** -40 * max(map(max, second)))
+    curvature = WORK.matrix(second) / 4 + ridge * _likely_correlation(inputs, d) ** -1
     w, iterates = [WORK.mpf(0)] * d, []
     for step in range(rounds):
         if step:

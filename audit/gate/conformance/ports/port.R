@@ -340,7 +340,7 @@ RepairedDescent <- function(i) {
   M <- outer(total, total) / n; M[outer(of, of, "==")] <- 0; diag(M) <- f * total
   D <- sg * (if (i$noise == "laplace") sqrt(2) else 1) / sqrt(rounds); K <- diag(d); bins <- c(if (yes(i, "intercept")) 0, nums(i$bins))
   for (k in which(bins > 2)) { c <- which(of == k)[1:bins[k]]; K[c, c] <- 0.5^abs(outer(c, c, "-")) }
-  P <- solve(M / 6 + 2.5 * D * solve(K), tol = 0)
+  P <- solve(M / 4 + 2 * D * solve(K), tol = 0)
   w <- drop(-P %*% ((counts[d + 1:d] - counts[1:d]) / 2)); all <- matrix(w, 1)
   for (r in seq_len(rounds - 1)) { w <- w - drop(P %*% (gradient(w) + sg * u[(1 + r) * d + 1:d])); all <- rbind(all, w) }
   last <- max(1, floor(0.4 * rounds + 1e-9))

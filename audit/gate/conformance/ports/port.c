@@ -292,8 +292,8 @@ static void descent(M x, M t) {
     for (int e = 0; e < d; e++) for (int l = 0; l < d; l++) {
         S.v[e * d + l] = e == l ? f * tot.v[e] : group[e] == group[l] ? 0 : tot.v[e] * tot.v[l] / n;
     }
-    for (int r = 0; r < T; r++) { /* solve (S/6 + 5/2 D R) step = g */
-        for (int i = 0; i < d * d; i++) A.v[i] = S.v[i] / 6 + 2.5 * D * R.v[i];
+    for (int r = 0; r < T; r++) { /* solve (S/4 + 2 D R) step = g */
+        for (int i = 0; i < d * d; i++) A.v[i] = S.v[i] / 4 + 2 * D * R.v[i];
         if (r) { gradient(x, t, w.v, g.v); for (int e = 0; e < d; e++) g.v[e] += sg * u.v[2 * d + (r - 1) * d + e]; }
         for (int p = 0; p < d; p++) for (int q = 0; q < d; q++) if (q != p) {
             double m = A.v[q * d + p] / A.v[p * d + p]; g.v[q] -= m * g.v[p];

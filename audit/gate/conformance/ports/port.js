@@ -417,7 +417,7 @@ function descent(q) {
     if (!a || !b || a[0] !== b[0]) return e === l ? 1 : 0;
     return (e === l ? (a[1] === 0 || a[1] === a[2] ? 1 : 1.25) : Math.abs(e - l) === 1 ? -0.5 : 0) / 0.75;
   };
-  const E = jacobi(M.map((r, e) => r.map((v, l) => v / 6 + 2.5 * D * likely(e, l))));
+  const E = jacobi(M.map((r, e) => r.map((v, l) => v / 4 + 2 * D * likely(e, l))));
   const P = g => combine(E, E.map(p => dot(p.v, g) / p.l), d);
   let w = P(range(d).map(e => (counts[d + e] - counts[e]) / 2)).map(v => -v);
   const iterates = [w];
