@@ -75,7 +75,7 @@ def fit(groups: int, **settings: Any) -> tuple[Any, Any, Any]:
         return plain(fitted(**settings).release_), NEW, NEW_Z
     columns = table(1000, 0)
     x = {name: columns[name] for name in ("job", "age")}
-    model = RepairedClassifier(domain=FILE, random_state=1, **settings)
+    model = RepairedClassifier(domain=FILE, random_state=2, **settings)
     model.fit(x, columns["rich"], sensitive_features=columns["town"])
     few = {name: values[:20] for name, values in x.items()}
     return plain(model.release_), few, columns["town"][:20]
