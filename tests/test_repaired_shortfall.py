@@ -19,7 +19,7 @@ from reference.domain.attributes import OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import Records, encode_table
-from reference.repaired import algorithm, guessed, repaired_logistic
+from reference.repaired import algorithm, guessed, repaired_logistic, shortfall
 from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
@@ -213,6 +213,19 @@ def test_a_share_is_as_far_from_0_and_1_as_its_noise_deviates(share, epsilon, de
             assert model.noise_of_share >= 0.5
             assert "difference between groups" in probe_warnings(model.noise_of_probes)[0]
     assert cut
+
+
+@pytest.mark.parametrize(("delta", "seed"), [("1e-5", 11), ("1e-5", 191), ("0", 144)])
+def test_an_empty_group_misses_no_slack_though_early_probes_choose_few(monkeypatch, delta, seed):
+    """The noise of zbar moves each probe by how many are chosen there, not by how many are in the end."""
+    records = unequal(1, 0.0, 1000)
+    model = repaired_logistic(records, Budget("1", delta), fairness="demographic_parity", rng=seed)
+    assert shortfall_of(model, records.domain, 0.0) is None
+    # the broken control: the end alone
+    last = replace(model, probes=())
+    end = shortfall._most_of_share(last, records.domain)
+    monkeypatch.setattr(shortfall, "_most_of_share", lambda *_: end)
+    assert shortfall_of(model, records.domain, 0.0) is not None
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -107,12 +108,7 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
         return None
     root = model.root(model.expected_curve(domain), slack)
     estimate, variance = root.estimate(model.multiplier)
-    # what the noise of zbar adds, where this share of all is chosen
-    drawn = drawn_records(model.counts, domain, model.n).x
-    chosen = model.predict(drawn, (drawn[:, -1] > 0).astype(np.float64)).mean()
-    found = Shortfall(
-        abs(estimate), math.hypot(math.sqrt(variance), model.noise_of_share * (2 * chosen - 1)), slack
-    )
+    found = Shortfall(abs(estimate), math.hypot(math.sqrt(variance), _most_of_share(model, domain)), slack)
     if not _beyond(found, 1):
         return None
     refused, allowed = root.wanted(), root.allowed()
@@ -122,6 +118,18 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
     unit = 2 * float(model.zbar * (1 - model.zbar))
     reached = abs(refused) < LARGEST_MULTIPLIER * (1 - 1e-6)
     return found._replace(limit=allowed * unit, refused=abs(refused) * unit if reached else math.inf)
+
+
+def _most_of_share(model: Model, domain: Domain) -> float:
+    """Return the largest deviation that the noise of zbar gives a probe, or the difference at the end.
+
+    Where a share p of all is chosen, it is 2 p - 1 times what it is at most.
+    """
+    drawn = drawn_records(model.counts, domain, model.n).x
+    z = (drawn[:, -1] > 0).astype(np.float64)
+    multipliers = {model.multiplier, *(probe.multiplier for probe in model.probes)}
+    chosen = [replace(model, multiplier=one).predict(drawn, z).mean() for one in multipliers]
+    return float(model.noise_of_share * max(abs(2 * share - 1) for share in chosen))
 
 
 def _of_cells(cells: Cells, expected: Curves, slack: float, *, guesses: bool) -> Shortfall | None:
