@@ -50,12 +50,18 @@ def test_only_what_is_better_beyond_its_error_is_chosen():
 
 NEWER = ("threshold.SHOWN", "guessed.FREE_PRICE", "cells.HIDDEN")
 NEWEST = ("descent.CURVATURE",)
-OLDER = tuple(name for name in ALTERNATIVES if name not in NEWER + NEWEST)
+OF_BINS = ("descent.NEIGHBOURS",)
+OLDER = tuple(name for name in ALTERNATIVES if name not in NEWER + NEWEST + OF_BINS)
 
 
 @pytest.mark.parametrize(
     ("file", "names"),
-    [("constants", OLDER), ("constants-newer", NEWER), ("constants-curvature", NEWEST)],
+    [
+        ("constants", OLDER),
+        ("constants-newer", NEWER),
+        ("constants-curvature", NEWEST),
+        ("constants-neighbours", OF_BINS),
+    ],
 )
 def test_what_was_chosen_follows_from_the_committed_numbers(file, names):
     found = json.loads((ROOT / f"docs/data/{file}.json").read_text())

@@ -150,6 +150,17 @@ def measure(
     seed: int, splits: Mapping[str, int] = SPLITS, pairs: Sequence[tuple[str, str]] = PAIRS
 ) -> dict[str, Any]:
     """Compare each rule with the one before it."""
+    choices = {name: one for name, one in choices_of().items() if any(name in pair for pair in pairs)}
+    found = {place.data: gains(place, choices, splits[place.data], seed) for place in PLACES if splits[place.data]}
+    document: dict[str, Any] = {"schema": "shares_v1", "seed": seed, "splits": dict(splits), "rules": {}}
+    for before, after in pairs:
+        tables = {data: difference(of[before], of[after]) for data, of in found.items()}
+        document["rules"][after] = judged(tables)
+    return document
+
+
+def choices_of() -> dict[str, Choice]:
+    """Return what each rule replaces."""
     ten: Choice = {
         "schedule.MOST_ROUNDS": 10,
         "descent.CURVATURE": 1 / 4,
@@ -157,7 +168,7 @@ def measure(
         "descent.NEIGHBOURS": 0.0,
     }
     rounds: Choice = {**ten, "schedule.MOST_ROUNDS": 40}
-    choices: dict[str, Choice] = {
+    return {
         TEN: ten,
         ROUNDS: rounds,
         WIDTHS: {**rounds, "algorithm.noisy_descent": descent_by_widths()},
@@ -165,13 +176,25 @@ def measure(
         NEIGHBOURS: {**rounds, "descent.NEIGHBOURS": 0.5},
         LONGER: {**rounds, "descent.NEIGHBOURS": 0.5, "descent.CURVATURE": 1 / 6, "descent.RIDGE": 2.5},
     }
-    choices = {name: choice for name, choice in choices.items() if any(name in pair for pair in pairs)}
-    found = {place.data: gains(place, choices, splits[place.data], seed) for place in PLACES if splits[place.data]}
-    document: dict[str, Any] = {"schema": "shares_v1", "seed": seed, "splits": dict(splits), "rules": {}}
-    for before, after in pairs:
-        tables = {data: difference(of[before], of[after]) for data, of in found.items()}
-        document["rules"][after] = judged(tables)
-    return document
+
+
+WORDS = {
+    ROUNDS: "up to 40 steps, not ten",
+    WIDTHS: "noise by the width of an attribute",
+    CURVATURE: "steps half as long again",
+    NEIGHBOURS: "neighbouring bins share their noise",
+    LONGER: "on top of that, steps half as long again",
+}
+
+
+def rule_table(rules: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return what each rule gains on the one before it, as a table of a page."""
+    lines = ["| rule | all | US | COMPAS | German | adopted |", "|---" * 6 + "|"]
+    for name, said in WORDS.items():
+        rule = rules[name]
+        cells = [f"{row['better']:+.4f} ± {row['error']:.4f}" for row in (rule, *rule["tables"].values())]
+        lines.append(" | ".join(("| " + said, *cells, "yes |" if rule["adopted"] else "no |")))
+    return "\n".join(lines).replace("-0.0000", "+0.0000")
 
 
 def main() -> int:
