@@ -161,7 +161,7 @@ def test_the_page_has_the_rivals_on_adult():
     assert len(ahead) == 3
     assert {(row["library"], row["fairness"]) for row in ahead} == {("diffprivlib", "demographic_parity")}
     times = [row["risk_difference"]["mean"] / row["repaired"]["risk_difference"]["mean"] for row in ahead]
-    assert [round(one) for one in sorted(times)] == [3, 4, 4]
+    assert [round(one) for one in times] == [4, 4, 4]
     assert {row["splits"] for row in found["rows"] if row["epsilon"] is not None} == {20}
 
 
@@ -197,18 +197,17 @@ def test_the_page_says_who_is_ahead_on_other_tables():
         assert {row["splits"] for key, row in rows.items() if key[0] == data} == {splits}
     added, replaced = "add_or_remove_one", "replace_one"
     for key, said in (
-        (("compas", "interpret", added, "public", "none"), ".003"),
-        (("us", "diffprivlib", replaced, "public", "none"), ".0016"),
-        (("us", "diffprivlib", replaced, "generic", "none"), ".0019"),
+        (("compas", "interpret", added, "public", "none"), ".002"),
+        (("us", "diffprivlib", replaced, "public", "none"), ".0015"),
+        (("us", "diffprivlib", replaced, "generic", "none"), ".0016"),
     ):
         assert f"{-rows[key]['ahead']['mean']:.{len(said) - 1}f}"[1:] == said
         assert said in words
     # the smaller lead of both promises
-    for encoding, form in (("public", "{:.4f}"), ("generic", "{:.4f} ± {:.4f}")):
+    for encoding in ("public", "generic"):
         leads = [rows["us", "interpret", one, encoding, "none"]["ahead"] for one in (added, replaced)]
         least = min(leads, key=lambda lead: lead["mean"])
-        said = form.format(least["mean"], least["std"] * 12**-0.5).replace("0.", ".")
-        assert f"{said} ({encoding})" in words
+        assert f"{least['mean']:.4f} ({encoding})".removeprefix("0") in words
     for data, encoding in (("us", "public"), ("german", "generic")):
         row = rows[data, "diffprivlib", replaced, encoding, "demographic_parity"]
         accuracy, difference = (f"{row[name]['mean']:.3f}"[1:] for name in ("accuracy", "risk_difference"))
