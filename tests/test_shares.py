@@ -5,48 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
-import pytest
-
-from reference.budgets import Budget
-from reference.experiments.frontier import FrontierDesign, split_of
-from reference.repaired import repaired_logistic
-from tests.benchmarks.constants import MODULES, using
+from tests.benchmarks.constants import MODULES
 from tests.benchmarks.shares import (
     NEIGHBOURS,
     ROUNDS,
     choices_of,
-    descent_by_widths,
     difference,
     judged,
-    parts_of,
     rule_table,
 )
 
 ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture(scope="module")
-def records():
-    trains, _ = split_of(FrontierDesign("affairs", splits=1), "generic", 0)
-    return trains[0].by_group[True]
-
-
-def test_parts_keep_the_norm_of_every_record_and_twice_as_much_does_not(records):
-    parts = parts_of(records.domain)
-    assert len(set(parts)) > 1
-    norms = np.linalg.norm(records.x * parts, axis=1)
-    assert norms.max() <= 1 + 1e-12
-    assert 2 * norms.max() > 1
-
-
-def test_noise_by_widths_costs_the_same_budget_and_gives_another_model(records):
-    budget = Budget("1", "1e-5")
-    plain = repaired_logistic(records, budget, noise="numpy", rng=1)
-    with using({"algorithm.noisy_descent": descent_by_widths()}):
-        other = repaired_logistic(records, budget, noise="numpy", rng=1)
-    assert other.spent == plain.spent
-    assert (other.w != plain.w).any()
 
 
 def test_a_rule_is_adopted_if_it_is_better_over_all_and_worse_nowhere():
