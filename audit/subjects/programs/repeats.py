@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from reference.common.arrays import FloatArray, IntArray
+from reference.common.arrays import FloatArray, IntArray, NumberArray
 
 PASSAGE, FEWEST_DISTINCT = 256, 64
 """Draws of a passage, and how many of them must be distinct: the same passage twice are then the same draws.
@@ -31,7 +31,7 @@ HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 def passages(outputs: FloatArray) -> Iterator[tuple[int, bytes]]:
     """Yield the place and a digest of each passage, and of the first draws of all; shape (n, k)."""
-    mixed = np.zeros(len(outputs), dtype=np.uint64)
+    mixed: NumberArray = np.zeros(len(outputs), dtype=np.uint64)
     for column in outputs.T[:LOOKED_AT]:
         mixed = _mixed(mixed, np.ascontiguousarray(column).view(np.uint64))
     for start in (0, *_openings(mixed).tolist()):
@@ -39,17 +39,18 @@ def passages(outputs: FloatArray) -> Iterator[tuple[int, bytes]]:
             yield start, hashlib.blake2b(outputs[start : start + PASSAGE].tobytes(), digest_size=16).digest()
 
 
-def _openings(mixed: IntArray) -> IntArray:
+def _openings(mixed: NumberArray) -> IntArray:
     last = len(mixed) - PASSAGE
     if last < 1:
         return np.empty(0, dtype=np.intp)
-    said = np.zeros(last + 1, dtype=np.uint64)
+    said: NumberArray = np.zeros(last + 1, dtype=np.uint64)
     for place in range(OPENING):
         said = _mixed(said, mixed[place : place + last + 1])
     found = np.flatnonzero(said >> np.uint64(56) == 0)
     return found[found > 0][: len(mixed) // MOST_OPENINGS]
 
 
-def _mixed(before: IntArray, more: IntArray) -> IntArray:
-    found = (before ^ more) * HASH_FACTOR
-    return found ^ (found >> np.uint64(29))
+def _mixed(before: NumberArray, more: NumberArray) -> NumberArray:
+    found: NumberArray = (before ^ more) * HASH_FACTOR
+    found ^= found >> np.uint64(29)
+    return found
