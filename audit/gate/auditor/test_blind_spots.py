@@ -287,7 +287,7 @@ class CodesBesideNoise(Laplace):
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_codes_that_fewer_than_half_of_the_outputs_are_tell_the_inputs_apart(own, monkeypatch):
+def test_codes_in_a_third_of_the_outputs_tell_inputs_apart(own, monkeypatch):
     """The bound was 0, and the verdict a success: rounding lets noise repeat about as often as the codes."""
     monkeypatch.setattr(CodesBesideNoise, "own", own)
     found = audit(CodesBesideNoise(), 100_000, families=SOME)
