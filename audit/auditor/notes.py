@@ -26,6 +26,9 @@ from reference.common.arrays import FloatArray
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
 """Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
 
+FEW_CODES = 30
+"""Fewer unlearned outputs that come again may be chance."""
+
 A_FEW = 100
 """Outputs to look at before all others."""
 
@@ -40,6 +43,9 @@ SHARED_GENERATOR = (
 )
 
 NO_RESIDUES = "no event looked at residues of "
+
+RARE_CODES = "codes too rare to be learned"
+"""Begins the note on values that come again beside values that never do."""
 
 
 def rounded(pair: Pair, quantiser: Quantiser | None) -> Pair:
@@ -108,6 +114,33 @@ def unseen(
         f"{MANY_UNSEEN} of the outputs have values of one input alone (two standard errors up)"
     )
     return may_be_alone, (note,)
+
+
+def rare_codes(
+    learning: Pair, choosing: Pair, repeating: Sequence[int], reduction: Reduction | None
+) -> tuple[str, ...]:
+    """Return a note on coordinates in which unlearned values come again, though most do not: codes beside noise.
+
+    Multiples of a unit and numbers of single precision do so, too.
+    """
+    found = []
+    for k in set(range(choosing[0].shape[1])) - set(repeating):
+        if not may_repeat(np.concatenate([side[:LOOKED_AT, [k]] for side in choosing])):
+            continue
+        known, later = (finite_of(np.concatenate([side[:, k] for side in pair])) for pair in (learning, choosing))
+        _, counts = np.unique(later[~np.isin(later, known)], return_counts=True)
+        again = int(counts[counts > 1].sum())
+        if again < FEW_CODES or largest_unit(later) is not None:
+            continue
+        with np.errstate(over="ignore"):
+            single = bool((later.astype(np.float32) == later).all())
+        if single:
+            continue
+        found.append(f"output[{k}]" if reduction is None else reduction.described(k))
+    if not found:
+        return ()
+    where = found[0] if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...)"
+    return (f"{RARE_CODES}, which numbers in {where} look like: some come again, and others never do",)
 
 
 def new_combinations(learning: Pair, choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:

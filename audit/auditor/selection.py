@@ -32,6 +32,7 @@ from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
     new_combinations,
     notes_on,
+    rare_codes,
     repeating_coordinates,
     residues_passed_over,
     rounded,
@@ -270,6 +271,7 @@ def select_from(
     if learning is not None:
         share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
         notes += [*rare, *new_combinations(learning, choosing, quantiser)]
+        notes += rare_codes(learning, choosing, repeating, source.reduction)
     notes += [*residues_passed_over(choosing, quantiser, source.reduction), *getattr(source.subject, "notes", ())]
     return Selection(of_ideal, of_implementation, levels, cuts, tuple(notes), rows, share_unseen)
 

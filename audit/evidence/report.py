@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
-from audit.auditor.notes import NO_RESIDUES
+from audit.auditor.notes import NO_RESIDUES, RARE_CODES
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
@@ -239,7 +239,7 @@ class EstimateResult:
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
         parts.append(f"kinds of events that were not searched{kinds}")
-        parts += [note for note in found.notes if note.startswith(NO_RESIDUES)]
+        parts += [note for note in found.notes if note.startswith((NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
         if found.event.reduction is not None:

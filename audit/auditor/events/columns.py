@@ -8,8 +8,8 @@ from threading import Lock
 
 import numpy as np
 
-from audit.auditor.events.quantiser import Quantiser
-from audit.auditor.events.ranks import merged
+from audit.auditor.events.quantiser import LOOKED_AT, Quantiser
+from audit.auditor.events.ranks import merged, most_often
 from reference.common.arrays import FloatArray
 
 KEPT_COLUMNS = 8
@@ -49,7 +49,7 @@ class Columns:
 
     def sides(self, k: int) -> tuple[FloatArray, FloatArray]:
         """Return a coordinate of both samples, each sorted."""
-        left, right = (self._rounded(k, self.in_order(k, side)) for side in (0, 1))
+        left, right = (self.on_grid(k, self.in_order(k, side)) for side in (0, 1))
         return left, right
 
     def in_order(self, k: int, side: int) -> FloatArray:
@@ -62,8 +62,14 @@ class Columns:
                     self._kept[k, side] = found
         return found
 
-    def _rounded(self, k: int, ordered: FloatArray) -> FloatArray:
-        return ordered if self._grid is None else self._grid.of_one(k)(ordered[:, np.newaxis])[:, 0]
+    def on_grid(self, k: int, values: FloatArray) -> FloatArray:
+        """Return values of a coordinate on its grid."""
+        return values if self._grid is None else self._grid.of_one(k)(values[:, np.newaxis])[:, 0]
+
+    def repeats(self, k: int) -> bool:
+        """Return whether, of a few numbers of a coordinate, any are the same before rounding."""
+        some = np.sort(np.concatenate([side[:LOOKED_AT, k] for side in self._samples]))
+        return most_often(some, 2)
 
     def both(self, k: int) -> FloatArray:
         """Return a coordinate of both samples together, sorted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -252,13 +252,24 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
         both = columns.both(k)
         if repeated(both, 3) > len(both) / 2:
             # besides repeating values, some that are too rare to repeat
-            alone = (OneSidedScore.learn(*pair, k) for pair in ((left, right), (right, left)))
-            yield from (score for score in alone if score is not None)
+            yield from _alone(left[:, k], right[:, k], k)
+        elif columns.repeats(k):
+            # codes beside noise, which rounding may make repeat, too
+            for found in _alone(columns.in_order(k, 0), columns.in_order(k, 1), k, least=2):
+                yield replace(found, values=np.unique(columns.on_grid(k, found.values)))
         # fewer values repeat often enough to tell them one by one
         if (unit := unit_of(both)) is not None and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
             multiples = multiples_of(unit, left[:, k]), multiples_of(unit, right[:, k])
             moduli = *MODULI, *telling_moduli(*multiples, FURTHER_MODULI)
             yield from (ResidueScore.learn(*multiples, k, modulus, unit) for modulus in moduli)
+
+
+def _alone(left: FloatArray, right: FloatArray, coordinate: int, *, least: int = 1) -> Iterator[OneSidedScore]:
+    """Yield the scores of values that only one of two samples has."""
+    for pair in ((left, right), (right, left)):
+        score = OneSidedScore.learn(*pair, coordinate, least=least)
+        if score is not None:
+            yield score
 
 
 def _off_grid(width: int, columns: Columns) -> Iterator[Score]:

@@ -14,13 +14,16 @@ from scipy.optimize import isotonic_regression
 from audit.auditor.events.cells import EdgeTable
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.protocol import READERS, StoredByItsFields
-from audit.auditor.events.quantiser import Quantiser
+from audit.auditor.events.quantiser import SMALLEST_STEP, Quantiser
 from audit.auditor.events.ranks import between, quantiles
 from audit.auditor.subject import FAILURES, SubjectError
 from reference.common.arrays import FloatArray, IntArray
 
 BINS, FINE_BINS = 32, 256
 """Bins per coordinate of an additive score: free ones, and ones smoothed to rise or fall."""
+
+ADDABLE = 2.0**32
+"""Log ratios are multiples of one part in this many: a sum below 2^20 has no rounding error.  Weights likewise."""
 
 ADDED_VALUES = 2**17
 """Numbers that an additive score looks at together: few beside the draws of a selection."""
@@ -94,7 +97,11 @@ class LogisticScore(StoredByItsFields):
             standard[:, k] = np.clip((column - np.median(column)) / unit[k], -8.0, 8.0)
         labels = np.repeat([1, 0], [len(left), len(right)])
         model = LogisticRegression(max_iter=200, tol=1e-3, solver="newton-cholesky").fit(standard, labels)
-        return cls(model.coef_[0].astype(np.float64) / unit)
+        weights = model.coef_[0].astype(np.float64)
+        # in powers of two: sums of few-digit numbers are then exact, as those of log ratios are (:func:`_addable`)
+        exponents = np.frexp(np.abs(weights).max())[1] - np.frexp(unit)[1] - round(math.log2(ADDABLE))
+        part = np.ldexp(1.0, np.maximum(exponents, SMALLEST_STEP))
+        return cls(np.rint(weights / unit / part) * part)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the weighted sums."""
@@ -201,7 +208,7 @@ def _places_among(cuts: FloatArray, values: FloatArray) -> IntArray:
 def _free(left: IntArray, right: IntArray) -> FloatArray:
     bins = len(left)
     shares = [(counts + 0.5) / (counts.sum() + bins / 2) for counts in (left, right)]
-    return np.asarray(np.log(shares[0] / shares[1]))
+    return _addable(np.log(shares[0] / shares[1]))
 
 
 def smoothed(left: IntArray, right: IntArray) -> FloatArray:
@@ -216,7 +223,16 @@ def smoothed(left: IntArray, right: IntArray) -> FloatArray:
     # half an observation on either side keeps the ends finite
     fit = (fit * both.sum() + 0.5) / (both.sum() + 1.0)
     prior = left.sum() / right.sum()
-    return np.asarray(np.log(fit / (1 - fit) / prior))
+    return _addable(np.log(fit / (1 - fit) / prior))
+
+
+def _addable(log_ratios: FloatArray) -> FloatArray:
+    """Return log ratios whose sums are exact, in any order.
+
+    Many outputs may have one sum, which may be the threshold: on whichever side of it rounding had some of them
+    when the event was chosen, it would have others when they are counted in another order.
+    """
+    return np.asarray(np.rint(log_ratios * ADDABLE) / ADDABLE)
 
 
 @dataclass(frozen=True, eq=False)

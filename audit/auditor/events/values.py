@@ -241,10 +241,15 @@ class OneSidedScore(StoredByItsFields):
     binary: ClassVar[bool] = True
 
     @classmethod
-    def learn(cls, own: FloatArray, others: FloatArray, coordinate: int) -> OneSidedScore | None:
-        """Return the score of values in the first of two samples of shape (n, k) only; None if there are none."""
-        values, counts = np.unique(own[:, coordinate], return_counts=True)
-        alone = ~np.isin(values, others[:, coordinate])
+    def learn(
+        cls, own: FloatArray, others: FloatArray, coordinate: int, *, least: int = 1
+    ) -> OneSidedScore | None:
+        """Return the score of values that the first of two samples of shape (n,) has, the other never; or None.
+
+        It has each of them at least so many times.
+        """
+        values, counts = np.unique(own, return_counts=True)
+        alone = ~np.isin(values, others) & (counts >= least)
         values, counts = values[alone], counts[alone]
         if not len(values):
             return None

@@ -20,6 +20,7 @@ from audit.auditor.events.values import (
     largest_share_alone,
     share_beyond_a_tail,
 )
+from audit.auditor.notes import RARE_CODES
 from audit.bounds import Counts, epsilon_lower_bound
 from audit.evidence.fresh import too_fine
 from audit.evidence.words import event_in_words
@@ -269,6 +270,41 @@ def test_codes_of_either_input_that_never_repeat_are_not_passed_over():
     found = audit(HiddenCodes(), 1_000_000, families=("coordinates", "intervals"))
     assert found.unseen > 0.02
     assert found.verdict(1.0) == "undecided"
+
+
+class CodesBesideNoise(Laplace):
+    """A code of 20,000, each of one input alone, in some outputs of ten; wide noise in the others."""
+
+    codes: ClassVar[float] = 0.3
+    own: ClassVar[bool] = True
+    single: ClassVar[bool] = False
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        places = rng.integers(10_000, size=(count, 1)) + 10_000 * (self.own and data > 0)
+        codes = places * 104_729 % 10_000_019 / 7
+        outputs = np.where(rng.random((count, 1)) < self.codes, codes, 1e6 * rng.normal(size=(count, 1)))
+        return outputs.astype(np.float32).astype(np.float64) if self.single else outputs
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_codes_in_a_third_of_the_outputs_tell_inputs_apart(own, monkeypatch):
+    """The bound was 0, and the verdict a success: rounding lets noise repeat about as often as the codes."""
+    monkeypatch.setattr(CodesBesideNoise, "own", own)
+    found = audit(CodesBesideNoise(), 100_000, families=SOME)
+    assert (found.verdict(1.0), isinstance(found.event.score, OneSidedScore)) == (
+        ("refuted", True) if own else ("not refuted", False)
+    )
+    assert own or found.epsilon_lower_bound < 0.1
+
+
+@pytest.mark.parametrize(("codes", "single"), [(0.0, False), (0.0, True), (0.1, False)])
+def test_codes_beside_noise_that_are_too_rare_to_be_learned_are_noted(codes, single, monkeypatch):
+    """Null controls: noise alone, of double and of single precision."""
+    monkeypatch.setattr(CodesBesideNoise, "codes", codes)
+    monkeypatch.setattr(CodesBesideNoise, "single", single)
+    found = audit(CodesBesideNoise(), 100_000, families=SOME)
+    assert found.verdict(1.0) == "not refuted"
+    assert any(note.startswith(f"{RARE_CODES}, which numbers in output[0]") for note in found.notes) is (codes > 0)
 
 
 def made(alone: float, rows: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

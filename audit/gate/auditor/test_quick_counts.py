@@ -9,6 +9,7 @@ import pytest
 
 import audit.auditor.events.bits as bits_module
 import audit.auditor.events.columns as columns_module
+import audit.auditor.events.scores as scores_module
 from audit.auditor.events import Event, Quantiser
 from audit.auditor.events.bits import KINDS, ZERO_EXPONENT, BitScore, bits_in_order
 from audit.auditor.events.cells import EdgeTable
@@ -49,6 +50,28 @@ def test_additive_score_of_rounded_outputs_needs_no_rounding(shared):
         assert np.array_equal(event.occurs(OUTPUTS), event.within(event.scores(OUTPUTS)))
 
 
+@pytest.mark.parametrize(("parts_in_one", "exact"), [(2.0**32, True), (2.0**80, False)])
+@pytest.mark.parametrize("shared", [True, False])
+def test_sums_of_log_ratios_are_the_same_in_any_order(shared, parts_in_one, exact, monkeypatch):
+    """An event had .234 of the draws that chose it, and .361 of those that certified it: a sum rounded otherwise.
+
+    Broken control: log ratios of all their bits.
+    """
+    monkeypatch.setattr(scores_module, "ADDABLE", parts_in_one)
+    rng = np.random.default_rng(1)
+    left, right, outputs = (rng.laplace(shift, size=(4_000, 35)) for shift in (0.0, 0.02, 0.0))
+    columns = Columns(left, right)
+    sides = [columns.together()] if shared else map(columns.sides, range(35))
+    score, grid = AdditiveScore.of_sorted(sides, monotone=True), Quantiser.of(left, right)
+    event = Event(score, 0.0, True, "left", grid)
+    assert event.quick_scores is not None
+    by_events, by_choosing = event.quick_scores(outputs), score(grid(outputs))
+    # another order of the same numbers
+    backwards = AdditiveScore(score.edges[::-1], score.log_ratios[::-1])(grid(outputs)[:, ::-1])
+    assert np.array_equal(by_choosing, backwards) is exact
+    assert np.array_equal(by_events, by_choosing) is (exact or not shared)
+
+
 @pytest.mark.parametrize("steps", [[2.0**-3, 2.0**-4], [0.25, 0.25]])
 def test_weighted_sum_of_rounded_outputs_needs_no_rounding(steps):
     grid, score = Quantiser(np.array(steps)), LogisticScore(np.array([0.7, -1.3]))
@@ -60,6 +83,22 @@ def test_weighted_sum_of_rounded_outputs_needs_no_rounding(steps):
     finite = OUTPUTS[:-1]
     assert np.array_equal(event.quick_scores(finite), event.scores(finite))
     assert not np.array_equal(event.quick_scores(finite), score(finite))
+
+
+@pytest.mark.parametrize(("parts_in_one", "exact"), [(2.0**32, True), (2.0**80, False)])
+def test_weighted_sums_of_bits_are_the_same_in_any_order(parts_in_one, exact, monkeypatch):
+    """Broken control: weights of all their bits."""
+    monkeypatch.setattr(scores_module, "ADDABLE", parts_in_one)
+    rng = np.random.default_rng(1)
+    left, right, outputs = (1.0 * (rng.random((4_000, 20)) < share) for share in (0.5, 0.4, 0.5))
+    # of other sizes, too
+    score = LogisticScore.learn(left * np.arange(1, 21), right * np.arange(1, 21))
+    outputs *= np.arange(1, 21)
+    backwards = LogisticScore(score.weights[::-1])(np.ascontiguousarray(outputs[:, ::-1]))
+    assert np.array_equal(score(outputs), backwards) is exact
+    event = Event(score, 0.0, True, "left", Quantiser.of(left, right))
+    assert event.quick_scores is not None
+    assert np.array_equal(event.quick_scores(outputs), score(np.asfortranarray(outputs))) is exact
 
 
 def test_weights_whose_products_leave_the_doubles_are_taken_as_they_are():

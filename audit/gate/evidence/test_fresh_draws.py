@@ -17,7 +17,7 @@ from audit.auditor.subject import SubjectError
 from audit.bounds import Counts
 from audit.epsilon_estimate import main as audit_main
 from audit.evidence.certificate import Certificate
-from audit.evidence.fresh import fresh, fresh_checks, too_fine
+from audit.evidence.fresh import FreshResult, fresh, fresh_checks, growing, too_fine
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.verify import verify
 from audit.gate.evidence.verifying import run
@@ -179,6 +179,31 @@ def test_grids_of_the_largest_floats_are_not_called_too_fine():
     for steps, found in ((quantiser.steps, ()), (quantiser.steps / 2**12, (0,))):
         event = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(steps))
         assert too_fine(event, left, right, 5_000, 3_000) == found
+
+
+@pytest.mark.parametrize(
+    ("law", "step", "holds"),
+    [
+        ("laplace", -(2.0**-19), None),
+        # null controls: the steps that an audit takes, steps no finer, and outputs whose steps must grow
+        ("laplace", 2.0**-16, True),
+        ("laplace", -(2.0**-16), True),
+        ("standard_cauchy", -(2.0**-34), True),
+    ],
+)
+def test_steps_that_grow_where_an_audit_has_even_ones_decide_nothing(right, law, step, holds):
+    """Such a grid, not too fine anywhere by itself, shows 2^-20 of the scale: it was accepted."""
+    rng = np.random.default_rng(1)
+    with np.errstate(over="ignore"):
+        drawn = [getattr(rng, law)(size=(100_000, 1)) for _ in range(2)]
+        if law == "standard_cauchy":
+            drawn = [np.exp(20 * side) for side in drawn]
+    event = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(np.array([step])))
+    assert too_fine(event, *drawn, 70_000, 60_000) == ()
+    counts = Counts(1_000, 70_000, 0, 70_000)
+    found = FreshResult(counts, 3.0, True, 1.0, growing=growing(event, *drawn))
+    (grid,) = [check for check in fresh_checks(right, found) if check.name == "grid"]
+    assert grid.holds is holds
 
 
 def test_a_false_number_of_draws_allows_no_finer_grid():

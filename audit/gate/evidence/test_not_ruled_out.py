@@ -113,3 +113,26 @@ def test_coordinates_that_were_left_out_are_named(kind):
     result = found_of(kind, 4_000)
     assert (TOGETHER in result.not_ruled_out()) is (kind is TwoAlike)
     assert (result.verdict("ideal") == "refuted") is (kind is TwoOfFewAlike)
+
+
+class CodesBesideNoise(Parity):
+    """In a tenth of the outputs a code of 20,000, half of them of one input alone; noise in the others."""
+
+    share = 0.1
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        codes = (rng.integers(10_000, size=(count, 1)) + 10_000 * int(data > 0)) * 104_729 % 10_000_019 / 7
+        return np.where(rng.random((count, 1)) < self.share, codes, 1e6 * rng.normal(size=(count, 1)))
+
+
+class NoiseAlone(CodesBesideNoise):
+    """Null control."""
+
+    share = 0.0
+
+
+@pytest.mark.parametrize("kind", [CodesBesideNoise, NoiseAlone])
+def test_codes_beside_noise_that_were_not_learned_are_named(kind):
+    result = found_of(kind, 100_000)
+    assert result.verdict("ideal") == "not refuted"
+    assert ("codes too rare to be learned" in result.not_ruled_out()) is (kind is CodesBesideNoise)

@@ -202,6 +202,34 @@ def test_output_that_loses_what_tells_inputs_apart_is_refused(outputs, said):
         )
 
 
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        ([[2**53, 0.5], [2**53 + 1, 0.5]], "64-bit float"),
+        ([(-1, 2**63), (-1, 2**63 + 1)], "64-bit float"),
+        ([[np.ma.array([1.0], mask=[mark]), [2.0]] for mark in (False, True)], "mask would be lost"),
+    ],
+)
+def test_part_that_numpy_changes_beside_others_is_refused(outputs, said):
+    with pytest.raises(SubjectError, match=said):
+        assert_private(lambda data, _: outputs[data[0]], [0], [1], epsilon=1, draws=2_000)
+
+
+@pytest.mark.parametrize(("label", "said"), [("b", None), ("c", "labelled a, c on left, Series labelled a, b")])
+def test_labels_of_an_output_are_compared(label, said):
+    pandas = pytest.importorskip("pandas")
+
+    def labelled(data, rng):
+        return pandas.Series(rng.laplace(size=2), index=["a", "b" if data[0] else label])
+
+    how = {"epsilon": 1, "draws": 2_000, "adjacency": "replace_one", "allow_undecided": True}
+    if said is None:
+        assert assert_private(labelled, [0.0], [1.0], **how).notes == ()
+        return
+    with pytest.raises(SubjectError, match=said):
+        assert_private(labelled, [0.0], [1.0], **how)
+
+
 def test_output_that_is_no_number_is_named_in_short():
     with pytest.raises(SubjectError, match=r"not 1000.* \(401 characters\)") as refused:
         assert_private(lambda *_: 10**400, [0], [1], epsilon=1)

@@ -246,6 +246,7 @@ def test_outputs_become_rows_of_numbers():
         ([None], (), "declare the outcomes"),
         (["maybe"], ("yes", "no"), "not among the declared"),
         ([[1.0], [1.0, 2.0]], (), "change shape"),
+        ([[1.0, [2.0, 3.0]]], (), "an array of numbers"),
     ],
 )
 def test_outputs_that_are_no_rows_of_numbers_are_named(outputs, outcomes, reason):

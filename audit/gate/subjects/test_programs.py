@@ -213,6 +213,17 @@ def test_draws_that_come_back_are_refused(start):
         draw(subject)
 
 
+@pytest.mark.parametrize(("seed", "shared"), [("5", True), ("", False)])
+def test_draws_that_two_processes_share_are_refused_wherever_they_stand(start, seed, shared):
+    """The first process has answered questions before, so its answers begin at other draws of the generator."""
+    wait = "time.sleep(0.3 if request['count'] > 16 else 0)"
+    subject = start(f"random.seed({seed})\nfor request in requests(): {wait}; say({{'values': values(request)}})")
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(draw, subject, 4000) for _ in range(2)]
+        problems = [answer.exception() for answer in answers]
+    assert any(isinstance(problem, RepeatedDrawsError) for problem in problems) is shared
+
+
 def test_a_program_seeded_from_its_input_is_told_what_a_program_must_do(capsys, tmp_path):
     (tmp_path / "seeded.py").write_text(
         "import json, random, sys\n"

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from audit.auditor.draws import lost_in_floats
+from audit.auditor.draws import EVERY_WHOLE, lost_in_floats
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import FloatArray
 from reference.common.printable import quoted
 
 OWN_ENTROPY = "the subject draws from its own entropy: a rerun repeats the audit, not its draws"
 """The note of a subject that does not use the given generator."""
+
+MOST_LABELS = 60
+"""Letters of a table's labels that are shown."""
+
+SMALL_FLOATS = (float, np.float32, np.float16, np.bool_)
+"""Types that lose nothing as 64-bit floats."""
 
 
 def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
@@ -53,6 +60,12 @@ def type_of(output: Any) -> str:
     if isinstance(output, np.generic):
         # numpy's numbers of 64 bits are printed as Python's
         return _AS_PYTHON.get(output.dtype.str[1:], str(output.dtype))
+    labels = getattr(output, "axes", None)
+    if isinstance(labels, list):
+        # a table of pandas: its labels may give an input away
+        words = " by ".join(", ".join(map(str, axis)) for axis in labels)
+        short = words if len(words) <= MOST_LABELS else f"{words[:MOST_LABELS]}... ({crc32(words.encode()):08x})"
+        return f"{type(output).__name__} labelled {short}"
     return type(output).__name__
 
 
@@ -75,7 +88,17 @@ def as_floats(what: str, given: Any) -> FloatArray:
     """
     if isinstance(given, np.ma.MaskedArray):
         raise SubjectError(f"{what} must be a plain array: the mask would be lost, and the hidden numbers counted")
-    values = np.asarray(given)
+    if isinstance(given, list | tuple):
+        for part in given:
+            # beside others numpy makes floats of whole numbers, and drops masks
+            if not isinstance(part, SMALL_FLOATS) and not (
+                isinstance(part, int | np.integer) and abs(int(part)) <= EVERY_WHOLE
+            ):
+                as_floats(what, part)
+    try:
+        values = np.asarray(given)
+    except ValueError as problem:
+        raise SubjectError(f"{what} must be an array of numbers, not {quoted(given)}") from problem
     if values.dtype.kind not in "fiub":
         raise SubjectError(
             f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given)}; "

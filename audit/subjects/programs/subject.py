@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import shlex
@@ -18,6 +17,7 @@ from audit.subjects.programs import protocol
 from audit.subjects.programs.errors import AnswerError, ProgramError, RepeatedDrawsError, RestartedError
 from audit.subjects.programs.pair import InputPair, PairError
 from audit.subjects.programs.process import Framing, Process, ProgramLimits
+from audit.subjects.programs.repeats import PASSAGE, passages
 from reference.common.arrays import FloatArray
 from reference.common.documents import Document
 from reference.common.errors import ParameterError
@@ -26,8 +26,8 @@ from reference.common.printable import shown
 PROBE_ROWS = 16
 """Draws of the first question on each input, which are not used."""
 
-COMPARED_ROWS, FEWEST_DISTINCT = 256, 64
-"""Two answers with this many equal first rows, this many of them distinct, are the same draws."""
+COMPARED_ROWS = 256
+"""Draws on each input that are compared with those after a restart."""
 
 RESTART_DOUBT = 1e-12
 """Chance that a program with one law is said to have another after a restart."""
@@ -177,7 +177,7 @@ class ProgramSubject:
         self.binary = binary
         self.limits = limits or ProgramLimits()
         self._pool = Pool(self.command, self.limits)
-        self._seen: dict[bytes, int | None] = {}
+        self._seen: dict[tuple[bool, bytes], tuple[int, int] | None] = {}
         self._kept: dict[bool, FloatArray] = {}
         self._given = pair
         try:
@@ -352,26 +352,24 @@ class ProgramSubject:
     def _refuse_repeats(self, data: Any, outputs: FloatArray, seed: int | None) -> None:
         """Refuse draws on one input that were given before, as by a generator seeded from the clock.
 
-        A sequence of n draws with 64 or more distinct ones has at most the probability 64^-64 under any law, so
-        independent draws do this for one of 10^10 pairs of answers with a probability below 10^-100.
+        Also in another place of an answer, as by a second process with the same seed.  Independent draws do this
+        for one of 10^10 pairs of passages with a probability below 10^-100.
         """
+        is_left = data == self.pair.left
         with self._pool.lock:
-            is_left = data == self.pair.left
             if len(self._kept.get(is_left, ())) < len(outputs[:COMPARED_ROWS]):
                 self._kept[is_left] = outputs[:COMPARED_ROWS].copy()
-        rows = [row.tobytes() for row in outputs[:COMPARED_ROWS]]
-        if len(set(rows)) < FEWEST_DISTINCT:
-            return
-        side = b"left" if data == self.pair.left else b"right"
-        digest = hashlib.blake2b(side + b"".join(rows), digest_size=16).digest()
-        with self._pool.lock:
-            repeated = digest in self._seen and (seed is None or seed != self._seen[digest])
-            self._seen[digest] = seed
-        if repeated:
-            raise RepeatedDrawsError(
-                f"gave the same {len(rows)} draws twice on one input",
-                "independent draws: seed the generator once, from the operating system",
-            )
+        for start, digest in passages(outputs):
+            # the same question again has the same answer
+            key, drawn = (is_left, digest), None if seed is None else (seed, start)
+            with self._pool.lock:
+                repeated = key in self._seen and (drawn is None or drawn != self._seen[key])
+                self._seen[key] = drawn
+            if repeated:
+                raise RepeatedDrawsError(
+                    f"gave the same {min(PASSAGE, len(outputs))} draws twice on one input",
+                    "independent draws: seed the generator once, from the operating system",
+                )
 
 
 def _farthest(one: FloatArray, other: FloatArray) -> float:
