@@ -36,6 +36,7 @@ WHAT = {
     "directions": "how far a weighted sum of coordinates is from a centre",
     "residues": "numbers that are multiples of .05",
     "ties": "how many coordinates are equal",
+    "codes": "values that come again on one input alone, beside noise",
     "arrays": "two arrays of outputs",
     "band": "the trade-off curve of two arrays of scores",
     "flips": "one run with canaries",

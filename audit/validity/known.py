@@ -351,6 +351,35 @@ TIED = (Known("randomised response by a tie", Tied(RESPONSE), RESPONSE.true_epsi
 """Audited by equal coordinates."""
 
 
+@dataclass(frozen=True)
+class CodesBesideNoise(ByResponse):
+    """Answers by whether a number is one of some codes or of others, and mostly by noise.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Which codes it is one of.
+    codes : int
+        Of either kind.
+    """
+
+    codes: int = 60
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` numbers, shape (count, 1)."""
+        places = 2 * rng.integers(self.codes, size=(count, 1)) + self.response.sample(data, count, rng)
+        codes = np.sqrt(places + 2.0)
+        return np.where(rng.random((count, 1)) < 0.4, codes, rng.laplace(0.0, self.codes**0.5, (count, 1)))
+
+
+MOSTLY_APART = TwoOutcomes(0.95, 0.05)
+
+AMONG_CODES = (
+    Known("randomised response by codes in noise", CodesBesideNoise(MOSTLY_APART), MOSTLY_APART.true_epsilon()),
+)
+"""Audited by values that come again on one input alone."""
+
+
 def point_estimate(counts: Counts, delta: float) -> float:
     """Return the loss of the counts, without a margin."""
     likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws

@@ -34,6 +34,7 @@ from audit.validity.given import (
     mu_once,
 )
 from audit.validity.known import (
+    AMONG_CODES,
     BESIDE,
     CONTROL,
     IN_CALLS,
@@ -218,6 +219,11 @@ def ties_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool
     return _once(known, draws, seed, "ties", ("coordinates", "rare"))
 
 
+def codes_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from values that come again on one input alone is above the truth."""
+    return _once(known, draws, seed, "codes", ("coordinates", "categories"))
+
+
 def _once(
     known: Known, draws: int, seed: tuple[int, ...], name: str, families: tuple[str, ...]
 ) -> dict[str, bool]:
@@ -246,6 +252,7 @@ AT_ONE_SIZE = (
     (directions_once, IN_DIRECTIONS),
     (units_once, IN_UNITS),
     (ties_once, TIED),
+    (codes_once, AMONG_CODES),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 
