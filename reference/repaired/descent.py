@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.linalg import inv
 
 from reference.common.arrays import FloatArray
 from reference.domain import Domain
-from reference.domain.attributes import Binned
+from reference.domain.attributes import Attribute, Binned
 
 CURVATURE = 0.25
 """Largest curvature of the loss, in x x'."""
@@ -57,27 +57,30 @@ def independent_second_moments(noisy_sums: FloatArray, domain: Domain, n: int) -
     return second
 
 
-def one_hot_blocks(domain: Domain) -> list[slice]:
-    """Return the columns of each one-hot attribute, a kept group of more than two values included."""
-    blocks, start = [], int(domain.intercept)
+def columns_of(domain: Domain) -> Iterator[tuple[Attribute, slice]]:
+    """Yield each attribute and its columns."""
+    start = int(domain.intercept)
     for attribute in domain.attributes:
         stop = start + len(attribute.columns)
-        if len(attribute.columns) > 1:
-            blocks.append(slice(start, stop))
+        yield attribute, slice(start, stop)
         start = stop
+
+
+def one_hot_blocks(domain: Domain) -> list[slice]:
+    """Return the columns of each one-hot attribute, a kept group of more than two values included."""
+    blocks = [block for _, block in columns_of(domain) if block.stop - block.start > 1]
     if domain.keep_group and domain.group_values:
-        blocks.append(slice(start, start + domain.groups))
+        blocks.append(slice(domain.dimension - domain.groups, domain.dimension))
     return blocks
 
 
 def ordered_bins(domain: Domain) -> list[slice]:
     """Return the columns of each number in three bins or more, without the bin of missing values."""
-    bins, start = [], int(domain.intercept)
-    for attribute in domain.attributes:
-        if isinstance(attribute, Binned) and len(attribute.edges) > 1:
-            bins.append(slice(start, start + len(attribute.edges) + 1))
-        start += len(attribute.columns)
-    return bins
+    return [
+        slice(block.start, block.start + len(attribute.edges) + 1)
+        for attribute, block in columns_of(domain)
+        if isinstance(attribute, Binned) and len(attribute.edges) > 1
+    ]
 
 
 def likely_precision(domain: Domain) -> FloatArray:

@@ -217,6 +217,13 @@ class RidgeForgotten(Broken):
         return super().preconditioner(second_moments, 1e-6, domain)
 
 
+def _with_bins(domain: Domain, *, everywhere: bool) -> Domain:
+    """Return a domain with the same columns: bins of numbers all of them, or categories."""
+    widths = [len(one.columns) for one in domain.attributes]
+    bins = [width * (width > 1) for width in widths] if everywhere else ()
+    return cells_domain(widths, domain.norm, intercept=domain.intercept, bins=bins)
+
+
 class NeighboursForgotten(Broken):
     """Every weight gets the same ridge, whether it has neighbours or not.
 
@@ -226,9 +233,7 @@ class NeighboursForgotten(Broken):
     bug_type = "MISSING_STEP"
 
     def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
-        widths = [len(one.columns) for one in domain.attributes]
-        plain = cells_domain(widths, domain.norm, intercept=domain.intercept)
-        return super().preconditioner(second_moments, deviation, plain)
+        return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=False))
 
 
 class CategoriesAsBins(Broken):
@@ -240,9 +245,7 @@ class CategoriesAsBins(Broken):
     bug_type = "POSTPROCESSING"
 
     def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
-        widths = [len(one.columns) for one in domain.attributes]
-        ordered = cells_domain(widths, domain.norm, intercept=domain.intercept, bins=[w * (w > 1) for w in widths])
-        return super().preconditioner(second_moments, deviation, ordered)
+        return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=True))
 
 
 class LastIterateOnly(Broken):
