@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from reference.common.errors import EmptyDataError
 from reference.datasets.from_file import encode_raw, record_blocks
-from reference.datasets.table_file import open_table
+from reference.datasets.opening import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker

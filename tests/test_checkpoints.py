@@ -26,7 +26,7 @@ from reference.datasets import checkpoint as module
 from reference.datasets import csv_table
 from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.from_file import FileReader, record_blocks
-from reference.datasets.table_file import open_table
+from reference.datasets.opening import open_table
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.domain.file import DomainFile

@@ -41,8 +41,8 @@ from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.cluster import Cluster, FilePart, answer
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader, record_blocks
+from reference.datasets.opening import open_table
 from reference.datasets.table import Block, Place
-from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker

@@ -28,8 +28,8 @@ from reference.common.errors import (
 )
 from reference.datasets import Encoding, compas, german, us
 from reference.datasets.from_file import record_blocks
+from reference.datasets.opening import open_table
 from reference.datasets.source import CsvSource, check_sha256, data_folder
-from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import domain_file_of, load_domain_file
 from reference.records import Records

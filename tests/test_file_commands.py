@@ -14,8 +14,8 @@ import pytest
 from reference import datasets
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.from_file import record_blocks
+from reference.datasets.opening import open_table
 from reference.datasets.source import CsvSource, data_folder
-from reference.datasets.table_file import open_table
 from reference.domain.file import domain_file_of
 from reference.records import Records
 from reference.registry import MECHANISMS

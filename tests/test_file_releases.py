@@ -18,7 +18,7 @@ from reference.commands.file_names import is_kept
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import open_table
+from reference.datasets.opening import open_table
 from reference.domain.file import domain_file_of
 from tests.file_commands import DOMAIN, FIT, SMALL, Run, listing
 

@@ -29,7 +29,7 @@ from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.cluster import Cluster, answer
 from reference.datasets.from_file import FileReader, encode_raw, record_blocks
-from reference.datasets.table_file import open_table
+from reference.datasets.opening import open_table
 from reference.domain.attributes import Numeric, OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker

@@ -36,8 +36,8 @@ from reference.common.errors import (
 )
 from reference.datasets import record_blocks as blocks_module
 from reference.datasets.from_file import encode_raw, record_blocks
+from reference.datasets.opening import open_table
 from reference.datasets.record_blocks import RecordBlocks
-from reference.datasets.table_file import open_table
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile, domain_file_of

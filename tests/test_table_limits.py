@@ -32,7 +32,7 @@ from reference.common.errors import (
 from reference.common.numbers import Enclosure, exact
 from reference.datasets import arrow_columns, arrow_table, csv_table
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import open_table
+from reference.datasets.opening import open_table
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.file import DomainFile, load_domain_file

@@ -16,8 +16,8 @@ from reference.common.grid import DATA_STEPS
 from reference.datasets import numeric_columns
 from reference.datasets.from_file import record_blocks
 from reference.datasets.numeric_columns import WholeNumbers
+from reference.datasets.opening import open_table
 from reference.datasets.record_blocks import RecordBlocks
-from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker

@@ -16,7 +16,7 @@ from reference.commands.parsing import option, unknown
 from reference.common.errors import ReadingError
 from reference.common.numbers import exact, in_float_range
 from reference.datasets import ENCODINGS, SOURCES, shipped_domain, unknown_data
-from reference.datasets.table_file import is_table_file
+from reference.datasets.opening import is_table_file
 from reference.domain import NORMS, Domain
 from reference.readings import ADJACENCIES, BASES, FAIRNESS
 from reference.sensitivity import Setting

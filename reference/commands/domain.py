@@ -25,8 +25,8 @@ from reference.common.numbers import is_number_text
 from reference.common.printable import quoted
 from reference.datasets import ENCODINGS, SOURCES, shipped_domain
 from reference.datasets.from_file import hint_of_column, record_blocks
+from reference.datasets.opening import ENDINGS, is_table_file, open_table
 from reference.datasets.table import ROWS_READ, TableFile
-from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import UNNAMED, DomainFile, load_domain_file
 from reference.domain.markers import MISSING_TEXTS

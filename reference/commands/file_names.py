@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from reference.common.errors import ReadingError
 from reference.datasets import named_files
-from reference.datasets.table_file import files_of, is_table_file
+from reference.datasets.opening import files_of, is_table_file
 
 
 class FileName(click.ParamType[str]):

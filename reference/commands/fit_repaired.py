@@ -34,8 +34,8 @@ from reference.common.page import Page
 from reference.common.repeated import mean_and_deviation
 from reference.datasets import SOURCES, unknown_data
 from reference.datasets.from_file import record_blocks
+from reference.datasets.opening import is_table_file, open_table
 from reference.datasets.record_blocks import one_group_warning
-from reference.datasets.table_file import is_table_file, open_table
 from reference.domain.file import DomainFile
 from reference.fairness.metrics import MEASURES, ODDS, SAMPLING_ERROR, measures, risk_difference_error
 from reference.noise import ENTROPY, RandomSource, generator

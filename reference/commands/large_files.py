@@ -16,7 +16,7 @@ from reference.common.scheduler import LOCAL
 from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.cluster import Cluster
 from reference.datasets.from_file import Way
-from reference.datasets.table_file import is_table_file
+from reference.datasets.opening import is_table_file
 from reference.noise import Source
 from reference.registry import MECHANISMS
 

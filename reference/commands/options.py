@@ -22,9 +22,9 @@ from reference.common.numbers import exact
 from reference.common.processes import end_copy
 from reference.datasets import ENCODINGS, SOURCES, Encoding, load, shipped_domain, unknown_data
 from reference.datasets.from_file import OnBlock, Way, record_blocks
+from reference.datasets.opening import ENDINGS, is_table_file, open_table
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ
-from reference.datasets.table_file import ENDINGS, is_table_file, open_table
 from reference.domain import NORMS
 from reference.domain.file import DomainFile, load_domain_file
 from reference.noise import ENTROPY, Source

@@ -17,8 +17,8 @@ from reference.commands.predictions import prediction_lines
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.datasets.from_file import record_blocks
+from reference.datasets.opening import ENDINGS, open_table
 from reference.datasets.table import ROWS_READ
-from reference.datasets.table_file import ENDINGS, open_table
 from reference.domain.file import DomainFile, load_domain_file
 from reference.repaired import Model
 from reference.repaired.released import is_repaired, load_repaired

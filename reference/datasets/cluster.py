@@ -19,8 +19,8 @@ from reference.common.errors import ClusterError, EmptyDataError, UnreadableFile
 from reference.common.scheduler import Call, Workers, connected
 from reference.datasets.file_identity import FileIdentity
 from reference.datasets.from_file import FileReader
+from reference.datasets.opening import open_table
 from reference.datasets.table import Place, unchanged
-from reference.datasets.table_file import open_table
 from reference.domain.file import DomainFile
 from reference.moments import Moments, sum_of
 from reference.records import Records

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from reference.common.errors import ReadingError, UnknownDataError
 from reference.datasets import adult, affairs, compas, german, synthetic, us
+from reference.datasets.opening import ENDINGS
 from reference.datasets.source import CsvSource, Source, data_folder
-from reference.datasets.table_file import ENDINGS
 from reference.domain.file import DomainFile
 from reference.records import Records
 
@@ -37,7 +37,7 @@ class Encoding:
 
     Parameters
     ----------
-    norm : {'unit_ball', 'unit_box'}
+    norm : {'unit_ball', 'unit_box', 'symmetric_ball'}
     encoding : {'ordinal', 'one_hot'}
         Categorical attributes as one rank or as one coordinate per category.
     intercept, keep_group : bool

@@ -18,8 +18,8 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.records import EXACT_ROWS, Records, corner_steps
 
-LOOKED_AT = 2**16
-"""Most whole numbers of an attribute that are looked at one by one, before any record."""
+MOST_TRIED = 2**16
+"""Attributes with more whole numbers are not tried number by number before any record is read."""
 
 CACHED = 2**17
 """Entries of x that stay in a core's own cache while they are encoded and added up; fewer take more calls."""
@@ -56,13 +56,15 @@ class NumericEncoder:
         """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
         if not self._same:
             return self.encode_columns(list(raw.T), x, z)
-        return self._encode(raw, x[:, self.columns]) and self._complete(x, z)
+        self._complete(x, z)
+        return self._encode(raw, x[:, self.columns])
 
     def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of columns, each held, into x, shape (n, d); False when a number is outside its bounds."""
         places = x[:, self.columns].T
         _cast(columns, places)
-        return self._encode(places, places) and self._complete(x, z)
+        self._complete(x, z)
+        return self._encode(places, places)
 
     def admits(self, columns: Sequence[NumberArray]) -> bool:
         """Return whether columns, none of them empty, all hold whole numbers within their bounds."""
@@ -82,8 +84,8 @@ class NumericEncoder:
     def grid(self) -> tuple[FloatArray, FloatArray] | None:
         """Lower bounds and factors, shape (columns, 1): trunc((v - lower) factor) is x on the grid, in steps.
 
-        So it is for every whole number v within the bounds: each was looked at.  None where it is not so for all
-        of them, or they are too many.
+        Every whole number v within the bounds was tried.  None where the formula fails for one of them, or they
+        are too many to try.
         """
         found = [_factor_of_steps(lower, upper, self._factor) for lower, upper in self._bounds]
         in_box = self.domain.norm == "unit_box"
@@ -119,12 +121,12 @@ class NumericEncoder:
         _scale(raw, self._lower, self._upper, self._factor, out)
         return True
 
-    def _complete(self, x: FloatArray, z: FloatArray | None) -> bool:
+    def _complete(self, x: FloatArray, z: FloatArray | None) -> None:
+        """Write the intercept and the kept group."""
         if self.domain.intercept:
             x[:, 0] = self._factor
         if self.domain.keep_group and z is not None:
             np.multiply(z, self._factor, out=x[:, -1])
-        return True
 
 
 class WholeNumbers(Records):
@@ -180,7 +182,7 @@ def _cast(columns: Sequence[NumberArray], places: FloatArray) -> None:
 def _factor_of_steps(lower: float, upper: float, factor: float) -> float | None:
     """Return what whole numbers above the lower bound are multiplied by to be steps of x, before truncation."""
     first, last = math.ceil(lower), math.floor(upper)
-    if last - first >= LOOKED_AT:
+    if last - first >= MOST_TRIED:
         return None
     whole = np.arange(first, last + 1, dtype=np.float64)
     x = np.empty_like(whole)

@@ -31,8 +31,8 @@ from reference.budgets import SplitBudget
 from reference.classifier import PDFCClassifier
 from reference.datasets.cluster import Cluster
 from reference.datasets.from_file import FileReader, record_blocks
+from reference.datasets.opening import open_table
 from reference.datasets.table import ROWS_READ
-from reference.datasets.table_file import open_table
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile

@@ -23,8 +23,8 @@ from pyarrow import parquet
 
 from reference.common.grid import DATA_STEPS
 from reference.datasets.from_file import record_blocks
+from reference.datasets.opening import open_table
 from reference.datasets.table import ROWS_READ
-from reference.datasets.table_file import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker

@@ -25,7 +25,7 @@ from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.datasets import Encoding, shipped_domain
 from reference.datasets.from_file import record_blocks
-from reference.datasets.table_file import open_table
+from reference.datasets.opening import open_table
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
