@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr, replace
 
 from reference.common.documents import Document, always
 from reference.common.errors import ReadingError
-from reference.common.numbers import RealLike, decimal_text, exact, in_float_range
+from reference.common.numbers import RealLike, decimal_text, exact, in_float_range, require_whole
 
 FAIRNESS = ("none", "absolute", "covariance", "separate")
 BASES = ("monomial", "matrix")
@@ -119,8 +119,7 @@ class Readings(Document, frozen=True, omit_defaults=True):
 
 def require_rows_per_person(rows: object) -> None:
     """Raise unless it is a possible number of records of one person."""
-    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS_PER_PERSON:
-        raise ReadingError("rows_per_person", rows, f"a whole number from 1 to {MOST_ROWS_PER_PERSON}")
+    require_whole("rows_per_person", rows, 1, MOST_ROWS_PER_PERSON)
 
 
 def require_one_row(readings: Readings) -> None:

@@ -18,6 +18,7 @@ from reference.common.numbers import (
     decimal_text,
     exact,
     in_float_range,
+    require_whole,
     rounded_down,
     rounded_up,
     text_below,
@@ -168,3 +169,12 @@ def test_enclosure_becomes_a_float_upwards_and_only_by_name() -> None:
     assert Enclosure(Fraction(1), Fraction(10) ** 400).float_above() == math.inf
     with pytest.raises(TypeError):
         float(Enclosure(third, third))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [0, 4, True, 2.0, "2", None, np.bool_(True)])
+def test_number_that_is_not_whole_or_beyond_a_limit_is_refused(value: object) -> None:
+    for allowed in (1, 2, 3):
+        require_whole("records", allowed, 1, 3)
+    require_whole("records", 4, 1)
+    with pytest.raises(ReadingError, match="records must be a whole number from 1 to 3, not"):
+        require_whole("records", value, 1, 3)

@@ -69,6 +69,23 @@ def exact(name: str, value: Any) -> Fraction:
         raise ReadingError(name, value, "a finite number") from None
 
 
+def require_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Raise unless a value is a whole number, of type int, within these limits.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+    """
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or value < least
+        or (most is not None and value > most)
+    ):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ReadingError(name, value, f"a whole number {limits}")
+
+
 def is_number_text(text: str) -> bool:
     """Return whether a text is a decimal number: the grammar of tables, options and documents.
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from reference.budgets import Budget
 from reference.common.documents import plain
-from reference.common.errors import DataError, ParameterError, ShapeError
+from reference.common.errors import DataError, ShapeError
 from reference.common.files import json_text
-from reference.common.numbers import RealLike
+from reference.common.numbers import RealLike, require_whole
 from reference.datasets.from_file import encode_raw
 from reference.domain import Domain
 from reference.domain.file import DomainFile
@@ -57,9 +57,7 @@ def make_private_logistic_regression(
     >>> fit.map(1)  # doctest: +SKIP
     (1.0, 1e-05)
     """
-    given: object = records
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise ParameterError("records", records, "a whole number of at least 1")
+    require_whole("records", records, 1)
     estimator = RepairedClassifier(
         domain=domain,
         epsilon=epsilon,
