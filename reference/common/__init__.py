@@ -1,1 +1,1 @@
-"""Exact numbers, errors, files, printable text."""
+"""Exact numbers, errors, files, documents, printable text, worker processes."""

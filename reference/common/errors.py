@@ -187,7 +187,7 @@ class NormError(DataError):
 
 
 class NotEncodedError(DataError):
-    """The domain encodes no such record."""
+    """No record of the domain is encoded like this."""
 
 
 class UnseenCategoryError(DataError):
@@ -281,7 +281,7 @@ class DomainFileError(DocumentError):
 
 
 class BoundsFromDataError(InputError):
-    """A private mechanism was asked for with bounds that were read from the data."""
+    """A private mechanism met bounds that were read from the data."""
 
 
 class ClusterError(InputError):
@@ -379,7 +379,7 @@ class DeclarationError(ParameterError):
 
 
 class ReadingError(ParameterError):
-    """A reading of the paper does not exist or does not apply here."""
+    """An option, such as a reading of the paper, has a value that does not exist or does not apply here."""
 
 
 class NoPublishedBoundError(ReadingError):

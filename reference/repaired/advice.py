@@ -40,6 +40,7 @@ from reference.repaired.spent import (
     SUM_STEPS,
     Change,
     Spent,
+    deviation_of,
 )
 from reference.repaired.sums import (
     CELL_COUNTS_CHANGE,
@@ -198,7 +199,7 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
     """
     schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness)
     signal = signal_of(n, domain, budget, schedule.label_model) / rows_per_person
-    spread = (math.sqrt(2) if not budget.delta else 1.0) * rows_per_person
+    spread = deviation_of(1.0, budget.delta) * rows_per_person
     noise = planned_scale(budget, gradient_change(domain), schedule.label_model / schedule.label_rounds) * spread
     # a column that half of the records have: the slope is at most 1/4
     curvature = n * domain.column_factor**2 / 2 / 4

@@ -178,7 +178,7 @@ def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction
         # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
         prediction = advantage - model.multiplier * belonging > 0.0
         (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES, PROBE)
-        model = model.after(noisy / spread, noise)
+        model = model.after(float(noisy) / spread, noise)
         # lambda <- where the probes so far cross the slack
         model = replace(model, multiplier=model.root(curve, slack).next())
     # lambda <- the best of that and what was probed

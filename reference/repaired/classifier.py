@@ -18,7 +18,7 @@ from reference.accounting.release_ledger import ReleaseLedger, require_ledger
 from reference.budgets import Budget, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
-from reference.common.numbers import RealLike, exact
+from reference.common.numbers import RealLike
 from reference.common.printable import in_brief
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
@@ -221,9 +221,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             As `fit` does.
         """
         check_is_fitted(self)
-        tolerated = exact("slack", slack)
-        if not 0 <= tolerated <= 1:
-            raise ReadingError("slack", slack, "in [0, 1]")
+        tolerated = tolerated_slack(slack)
         model = self._model.tuned(self.release_.domain.domain, float(tolerated))
         changed = {"multiplier": model.multiplier, "slack": tolerated}
         if self.release_.cells is not None and model.cells is not None:

@@ -25,7 +25,7 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.domain import Domain
 from reference.repaired.cells import SMALLEST_CELL, Cells
 from reference.repaired.model import Model
-from reference.repaired.spent import CELL_COUNTS
+from reference.repaired.spent import CELL_COUNTS, deviation_of
 
 CONFIDENCE = 0.95
 """How often, at least, the difference among the fitted records is between the limits."""
@@ -225,7 +225,7 @@ def _errors_of_sizes(model: Model, cells: Cells) -> FloatArray:
     """
     scale = next((one.scale for one in model.spent if one.what == CELL_COUNTS), 0.0)
     sizes = np.array(cells.sizes)
-    found: FloatArray = scale * (1.0 if model.delta else math.sqrt(2)) / sizes
+    found: FloatArray = deviation_of(scale, model.delta) / sizes
     # as large as a size is taken to be at least: nobody may be there
     return np.where(sizes > SMALLEST_CELL * model.n * (1 + 1e-3), found, np.maximum(found, 1.0))
 

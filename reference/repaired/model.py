@@ -20,7 +20,7 @@ from reference.repaired.cells import Cells, Curves, best_thresholds, expected_of
 from reference.repaired.expected import drawn_records, expected_difference
 from reference.repaired.guessed import Guessed
 from reference.repaired.loss import probability
-from reference.repaired.spent import GROUP_COUNT, Spent
+from reference.repaired.spent import GROUP_COUNT, Spent, deviation_of
 from reference.repaired.threshold import Probe, Root
 
 Fairness: TypeAlias = Literal["none", "demographic_parity", "equalised_odds"]
@@ -159,7 +159,7 @@ class Model:
         scale = next((one.scale for one in self.spent if one.what == GROUP_COUNT), 0.0)
         if self.zbar is None or not scale:
             return 0.0
-        deviation = scale * (1.0 if self.delta else math.sqrt(2)) / self.n
+        deviation = deviation_of(scale, self.delta) / self.n
         return deviation / (2 * float(self.zbar * (1 - self.zbar)))
 
     def tuned(self, domain: Domain, slack: float) -> Model:
@@ -238,4 +238,4 @@ def margins(
     if group_weights is None:
         assert z is not None
         return decision_scores(w, x), z - zbar
-    return probability(decision_scores(w, x)) - 0.5, probability(decision_scores(group_weights, x)) - zbar
+    return guessed.advantage_of(w, x), probability(decision_scores(group_weights, x)) - zbar

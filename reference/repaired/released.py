@@ -35,6 +35,7 @@ from reference.repaired.spent import (
     PROBE,
     Change,
     Spent,
+    deviation_of,
 )
 from reference.repaired.threshold import Probe
 
@@ -283,7 +284,7 @@ class RepairedRelease(
         sizes = (self.records * float(share * (1 - share)),) if cells is None else cells.sizes
         stated = [(one.noise,) for one in self.probes] if cells is None else [one.noise for one in cells.probes]
         for noise, scale in zip(stated, scales, strict=True):
-            deviation = scale * (1.0 if self.budget["delta"] else math.sqrt(2))
+            deviation = deviation_of(scale, self.budget["delta"])
             if not np.allclose(noise, deviation / np.array(sizes), rtol=ROUNDED, atol=0.0):
                 raise ReleaseFileError("a probe states other noise than its release has", place="probes")
 
@@ -345,16 +346,7 @@ class RepairedRelease(
     @property
     def account(self) -> Account:
         """What was spent."""
-        spent = tuple(
-            Spent(
-                one.what,
-                one.share,
-                one.change,
-                one.scale,
-                one.size,
-            )
-            for one in self.spent
-        )
+        spent = tuple(Spent(one.what, one.share, one.change, one.scale, one.size) for one in self.spent)
         budget = Budget(self.budget["epsilon"], self.budget["delta"])
         return Account(budget, spent, self.noise == "hardened", self.rows_per_person)
 

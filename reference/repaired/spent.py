@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -32,3 +33,8 @@ class Spent(NamedTuple):
     change: Change
     scale: float
     size: int
+
+
+def deviation_of(scale: float, delta: Fraction) -> float:
+    """Return the standard deviation of noise: its scale is sigma, or for delta 0 that of Laplace noise."""
+    return scale * (1.0 if delta else math.sqrt(2))

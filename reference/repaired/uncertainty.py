@@ -13,7 +13,7 @@ from reference.domain import Domain
 from reference.repaired import descent
 from reference.repaired.expected import drawn_records
 from reference.repaired.model import Model
-from reference.repaired.spent import COUNTS, GRADIENT, Spent
+from reference.repaired.spent import COUNTS, GRADIENT, Spent, deviation_of
 
 
 def standard_errors(model: Model, domain: Domain) -> FloatArray:
@@ -24,8 +24,8 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     """
     steps = _label_steps(model)
     # the released sums halved, for the first gradient
-    spread = math.sqrt(2) if model.delta == 0 else 1.0
-    deviations = [spread * steps[0].scale / math.sqrt(2), *(spread * one.scale for one in steps[1:])]
+    counts, *gradients = (deviation_of(one.scale, model.delta) for one in steps)
+    deviations = [counts / math.sqrt(2), *gradients]
     last = deviations[-1]
     second = descent.independent_second_moments(model.counts, domain, model.n)
     inverse = descent.preconditioner(second, last / math.sqrt(len(steps)), domain)
