@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reference.datasets.named import (
-        ENCODINGS,
-        SOURCES,
-        Encoding,
-        load,
-        named_files,
-        shipped_domain,
-        unknown_data,
-    )
+    from reference.datasets.named import *  # noqa: F403
+else:
 
-__all__ = ["ENCODINGS", "SOURCES", "Encoding", "load", "named_files", "shipped_domain", "unknown_data"]
+    def __getattr__(name: str) -> Any:
+        """Return what :mod:`reference.datasets.named` exports, imported at the first use of a name.
 
-
-def __getattr__(name: str) -> Any:
-    """Return what :mod:`reference.datasets.named` has; an estimator of your own table needs none of it."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from reference.datasets import named
-
-    return getattr(named, name)
+        An estimator of your own table needs none of it.
+        """
+        named = import_module("reference.datasets.named")
+        if name not in named.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(named, name)

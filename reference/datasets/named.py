@@ -16,6 +16,8 @@ from reference.datasets.source import CsvSource, Source, data_folder
 from reference.domain.file import DomainFile
 from reference.records import Records
 
+__all__ = ["ENCODINGS", "SOURCES", "Encoding", "load", "named_files", "shipped_domain", "unknown_data"]
+
 ENCODINGS = ("ordinal", "one_hot")
 
 SOURCES: dict[str, Source] = {
