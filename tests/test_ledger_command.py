@@ -31,7 +31,7 @@ def test_a_fit_is_counted_and_shown(run: Run) -> None:
     code, out, err = run("fit", *SMALL, "--ledger", "l.jsonl", "--splits", "2", "--epsilon", "1/2")
     assert (code, err.partition(":")[0]) == (EXIT_FINE, "warning")
     assert "2 release(s) in all" in out
-    assert "Nobody counts" not in out
+    assert "No ledger counts" not in out
     code, out, err = run("ledger", "show", "l.jsonl")
     assert (code, err) == (EXIT_FINE, "")
     for words in ("made up", "ceiling: epsilon 2", "left: epsilon 1.", "2 x pdfc", "exact privacy"):
@@ -42,9 +42,9 @@ def test_a_fit_is_counted_and_shown(run: Run) -> None:
 
 
 def test_without_a_ledger_the_output_says_that_nobody_counts(run: Run) -> None:
-    assert "Nobody counts these releases" in run("fit", *SMALL, "--release", "r.json")[1]
+    assert "No ledger counts these releases" in run("fit", *SMALL, "--release", "r.json")[1]
     assert json.loads(run("fit", *SMALL, "--format", "json")[1])["ledger"] is None
-    assert "Nobody counts" not in run("fit", *SMALL, "--mechanism", "lr")[1]
+    assert "No ledger counts" not in run("fit", *SMALL, "--mechanism", "lr")[1]
 
 
 def test_a_scale_beyond_the_grid_is_refused_before_anything_is_counted(run: Run, ledger: Path) -> None:

@@ -174,7 +174,8 @@ def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
     unit = "squared shift" if found.kind == "gaussian" else "epsilon"
     for one in found.entries:
         enough = "" if one.change >= one.needed else f", less than the {decimal_text(one.needed)} that it can"
-        yield f"{one.what}: {one.numbers} numbers, {unit} {float(one.loss):.6g}{enough}"
+        numbers = "1 number" if one.numbers == 1 else f"{one.numbers} numbers"
+        yield f"{one.what}: {numbers}, {unit} {float(one.loss):.6g}{enough}"
     what = f"{unit}s"
     yield f"{what} add up to {float(found.spent):.12g}, " + (
         "which epsilon and delta allow" if found.holds else "MORE THAN EPSILON AND DELTA ALLOW"

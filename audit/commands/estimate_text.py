@@ -64,8 +64,8 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
     if judged == "ideal" and rounded:
         names = ", ".join(one.mechanism for one in rounded)
         yield (
-            f"At the bits of the floats, refuted: {names}. Noise in plain floating point is; so this sets no exit "
-            "code, unless you ask for it by --object implementation."
+            f"At the bits of the floats, refuted: {names}. Plain floating-point noise leaks there. The exit code "
+            "ignores it unless you pass --object implementation."
         )
     for result in results:
         yield from _lines(result, judged)

@@ -95,12 +95,12 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
     parts = {
         "What it is": [
             f"A model that predicts {facts['predicts']} from {_features(facts)}.",
-            f"It was fitted to {facts['records']:,} records, and noise was added on purpose.",
+            f"It was fitted to {facts['records']:,} records, and its makers added noise on purpose.",
         ],
         "What is promised, and to whom": _promised(facts),
         "What is not promised": [
             "That nothing can be learned about you: what is true of people like you can be learned without you.",
-            "Anything about predictions: each one looks at the record that it is for.",
+            "Anything about predictions: each one uses the record that it is for.",
             f"Anything about {_records(facts)} of one person, or about other releases from the same data.",
             "That the number of records, the declared columns or these settings are secret: they are public.",
         ],
@@ -128,14 +128,14 @@ def _records(facts: dict[str, Any]) -> str:
 def _promised(facts: dict[str, Any]) -> list[str]:
     if facts["seeded"]:
         return ["Nothing: the noise came from a seed, and anyone who knows the seed can remove the noise."]
-    chance = "" if not facts["delta"] else f", but for a chance of {short_text(facts['delta'])}"
-    whose, yours = "record was used", "record was"
+    chance = "" if not facts["delta"] else f", except with a chance of {short_text(facts['delta'])}"
+    whose, yours = "record was used", "record says"
     if facts["rows_per_person"] > 1:
-        whose, yours = f"records, up to {facts['rows_per_person']}, were used", "records were"
+        whose, yours = f"records, up to {facts['rows_per_person']}, were used", "records say"
     sentences = [
         (
-            f"To everyone whose {whose}: whatever is done with this file, no outcome becomes more than "
-            f"{facts['likelier_by']:.4g} times as likely by what your {yours}{chance}."
+            f"To everyone whose {whose}: whatever anyone does with this file, what your {yours} makes no "
+            f"outcome more than {facts['likelier_by']:.4g} times as likely{chance}."
         ),
         (
             f"In numbers: ({short_text(facts['epsilon'])}, {short_text(facts['delta'])})-differential privacy, "
@@ -153,7 +153,7 @@ def _promised(facts: dict[str, Any]) -> list[str]:
 
 def _fair(facts: dict[str, Any]) -> list[str]:
     if facts["fairness"] == "none":
-        return ["No fairness was asked for, and none was measured."]
+        return ["Nobody asked for fairness, and nobody measured it."]
     use = "uses" if facts["group_at_prediction"] else "does not use"
     groups = f"groups by {facts['group']}"
     if len(facts["groups"]) > 2:
@@ -161,9 +161,9 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     odds = facts["fairness"] == "equalised_odds"
     among = f"among those with the same {facts['predicts']}, " if odds else ""
     other = (
-        "Equal rates of right and wrong selection are one meaning of fair; equal selection is not aimed at."
+        "Equal rates of right and wrong selection are one meaning of fair; equal selection is not the aim."
         if odds
-        else "Equal selection is one meaning of fair; equal error rates in all groups are another, not aimed at."
+        else "Equal selection is one meaning of fair; equal error rates in all groups are another, not the aim."
     )
     return [
         f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
@@ -204,7 +204,7 @@ def _measured(facts: dict[str, Any]) -> list[str]:
         where = f"probe {place} of {of}, at other thresholds than the final ones"
     return [
         f"Measured privately, in {where}: {found}.",
-        "How large the difference is at the final thresholds, no probe shows.",
+        "No probe shows how large the difference is at the final thresholds.",
     ]
 
 
@@ -215,8 +215,8 @@ def _why_wide(facts: dict[str, Any], limits: Limits) -> list[str]:
     if limits.high - limits.low > facts["width_of_noise"]:
         return [
             (
-                "The limits are wide as probes were made elsewhere: of a group's share at the final thresholds "
-                "they tell on one side only, or from afar."
+                "The limits are wide because the probes were made at other thresholds: they bound a group's share "
+                "at the final ones on one side only, or from afar."
             )
         ]
     of, size = "", facts["smallest_cell"]
@@ -228,7 +228,7 @@ def _why_wide(facts: dict[str, Any], limits: Limits) -> list[str]:
     return [
         (
             f"Noise widens the limits: it is about {facts['noise_of_a_probe']:.2g} in one probe{of}, and limits "
-            "allow for several times as much, to hold for all groups and probes at once; more records in each "
+            "allow for several times as much, to hold for all groups and probes at once. More records in each "
             "group, or a larger epsilon, narrow them."
         )
     ]

@@ -105,4 +105,4 @@ def counted_lines(results: Sequence[Evaluation], counter: Counter | None) -> lis
         spent = counter.ledger.spent()
         return [f"Counted in {counter.ledger.path}: {0 if spent is None else spent.releases} release(s) in all."]
     private = any(result.releases[0].privacy.exact is not None for result in results)
-    return ["Nobody counts these releases: --ledger FILE would."] if private else []
+    return ["No ledger counts these releases: add --ledger FILE."] if private else []

@@ -274,7 +274,7 @@ def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
         ),
         *(["seeded: for study, not a release"] if readings["seeded"] else []),
         *(
-            ["Nobody counts these releases: --ledger FILE would."]
+            ["No ledger counts these releases: add --ledger FILE."]
             if document["ledger"] is None
             else [f"Counted in {document['ledger']}."]
         ),

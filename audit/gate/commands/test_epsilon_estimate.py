@@ -363,8 +363,10 @@ def test_the_sign_of_a_zero_is_not_called_noise_in_floating_point(capsys, monkey
     said = capsys.readouterr().out
     assert "at the bits, refuted by more than rounding: epsilon at least" in said
     assert "negative_zero of output[0]" in said
-    assert "Noise in plain floating point is" not in said
+    assert "Plain floating-point noise leaks" not in said
     assert main([*words, "--object", "implementation"]) == 1
+    main(["laplace", *words[3:]])
+    assert "Plain floating-point noise leaks" in capsys.readouterr().out
 
 
 @dataclass(frozen=True)

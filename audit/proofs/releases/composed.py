@@ -34,11 +34,11 @@ MASS = Fraction(1, 2**60)
 CLAIMS = ("R",)
 
 LIMITS = """\
-That no release loses more than it may is Lemmas 1 to 4 of proofs/repaired.md, which Coq checks, for sums of real
-numbers; that the program computes these sums is not proved.  A probe follows the released share of the group, in
-the theorem, too.  The theorem takes the file's word for the scales, and is about real arithmetic and
-noise given by its density, or about discrete noise given by its probabilities: nothing here says that a program
-is differentially private."""
+Lemmas 1 to 4 of proofs/repaired.md, which Coq checks for sums of real numbers, bound what each release loses.
+That the program computes these sums is not proved.  In the theorem, too, a probe depends on the released share of
+the group.  The theorem takes the file's word for the scales.  It is about real arithmetic and noise given by its
+density, or about discrete noise given by its probabilities: nothing here says that a program is differentially
+private."""
 
 TOO_SMALL_FOR_THE_GRID = "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
 

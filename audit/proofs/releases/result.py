@@ -24,8 +24,8 @@ says that a program is differentially private."""
 
 LIMITS_ON_A_GRID = """\
 The theorem is about exact coefficients, rounded to the grid, discrete noise given by its probabilities, and every
-event.  That records stay in the domain when they are rounded, and that their sums are exact, is section 1 of
-proofs/hardened_noise.md, on paper.  It takes the file's word for the scales.  The sampler, the solver and the
+event.  Section 1 of proofs/hardened_noise.md proves, on paper, that rounded records stay in the domain and that
+their sums are exact.  The theorem takes the file's word for the scales.  The sampler, the solver and the
 random generator are outside: nothing here says that a program is differentially private."""
 
 SEEDED = "the release is seeded: whoever knows the seed can remove the noise"
