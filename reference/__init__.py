@@ -10,11 +10,10 @@ The rooms, floor by floor; each imports only rooms of floors below its own, and 
 4. moments, noise
 5. objective, datasets, accounting
 6. fairness
-7. release
-8. mechanisms
-9. registry
-10. classifier, experiments
-11. commands, which alone parse options and print
+7. mechanisms, repaired
+8. registry
+9. classifier, experiments
+10. commands, which alone parse options and print
 """
 
 __version__ = "0.1.0"

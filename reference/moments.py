@@ -1,7 +1,7 @@
 """Moments: the additive sufficient statistics of a data set.
 
-Between records and a private release only this code reads records.  Moments of parts add up to the
-moments of the whole, in any order, so a file, a stream and a cluster are the same code: fold blocks with +.
+A mechanism of the paper reads records only here.  Moments of parts add up to the moments of the whole, in any
+order, so a file, a stream and a cluster are the same code: fold blocks with +.
 """
 
 from __future__ import annotations

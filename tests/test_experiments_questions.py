@@ -389,7 +389,7 @@ def test_pages_are_not_written_from_other_data_or_from_half(tmp_path, capsys, mo
     assert "rfm-us.json" in capsys.readouterr().err
     (tmp_path / "rfm-us.json").write_text(json.dumps({"missing_data": "us"}), encoding="utf-8")
     assert experiments("question_pages", "--from", str(tmp_path), "--only", "rfm") == 2
-    assert "asked for" in capsys.readouterr().err
+    assert "about the data that you name" in capsys.readouterr().err
 
 
 def test_pages_are_written_from_what_the_command_wrote(tmp_path, monkeypatch):

@@ -154,7 +154,7 @@ class Release(Document, frozen=True, kw_only=True, tag_field="schema", tag="rele
     ----------
     mechanism : str
     status : {'ok', 'unbounded'}
-        `unbounded`: the objective has no minimum and no repair was asked for; a legal outcome.
+        `unbounded`: the objective has no minimum and you chose no repair; a legal outcome.
     w : tuple of float or None
         Model parameters, one per column; None when unbounded.
     columns : tuple of str

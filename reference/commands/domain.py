@@ -51,7 +51,7 @@ HINTS = (
     "a number beyond a bound is the bound; `missing` is the number that a missing one counts as, or `own_bin` for "
     "the kind `binned`. A group of more than two values has `values`, not `one` and `zero`. A number "
     "that is a code, or 0 or 1 alone, is better `one_hot` with its values as `categories`, without quotes. A "
-    "date is no number: count days in a column of its own, or move it to `ignore`."
+    "date is not a number: count days in a column of its own, or move it to `ignore`."
 )
 
 

@@ -192,7 +192,7 @@ def filled_in(group: type, given: Mapping[str, Any]) -> Any:
 
 
 def with_defaults(group: type) -> Any:
-    """Return a group of options of which none is given."""
+    """Return a group of options, none of them given."""
     with click.Command("", params=parameters(group)).make_context("", [], resilient_parsing=True) as context:
         return filled_in(group, context.params)
 

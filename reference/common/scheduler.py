@@ -136,7 +136,7 @@ class Workers:
         ----------
         calls : iterable
         ahead : int, optional
-            Calls to begin before they are asked for (all).
+            Calls to begin before the caller asks for their results (all).
         names : iterable of str, optional
             What errors call each one (its number).
 

@@ -59,7 +59,7 @@ def collected(question: str, folder: str) -> dict[str, Any]:
         # five decimals: the last digits depend on the machine
         found[data] = json.loads(path.read_text(encoding="utf-8"), parse_float=lambda text: round(float(text), 5))
         if found[data]["missing_data"] is not None:
-            raise ReadingError("from", folder, f"one in which {path.name} is of the data that were asked for")
+            raise ReadingError("from", folder, f"one whose {path.name} is about the data that you name")
     return {data: shortened(one) for data, one in found.items()} if question == "x_s" else found
 
 

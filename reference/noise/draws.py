@@ -26,7 +26,7 @@ RandomSource: TypeAlias = Source | Recorded
 
 
 class StudyNoiseWarning(UserWarning):
-    """numpy's noise was asked for without a seed: the result is for study, but looks like a release."""
+    """numpy's noise was drawn without a seed: the result is for study, but looks like a release."""
 
 
 def source_of(random_state: Any, noise: str | None) -> RandomSource:
@@ -35,7 +35,7 @@ def source_of(random_state: Any, noise: str | None) -> RandomSource:
     Warns
     -----
     StudyNoiseWarning
-        Where numpy's noise is asked for without a seed.
+        Where numpy's noise is drawn without a seed.
     """
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(np.iinfo(np.int32).max))

@@ -1,4 +1,4 @@
-"""What one would really use: logistic regression by noisy descent, and one noisy threshold for fairness.
+"""The mechanism to use: logistic regression by noisy descent, and noisy thresholds for fairness.
 
 `algorithm` shows the whole; `schedule` says what each release may spend, `sums` what is released and its exact
 sensitivity, `curator` adds the noise and keeps the account.  `loss`, `descent`, `threshold` and `model` are

@@ -54,9 +54,9 @@ LOST_AT_ONE = 2.9
 """Share of the gain over the majority class that is lost at a signal of s, times 1 + s."""
 
 CLEAR, FAINT = 0.1, 3.0
-"""From what part to what multiple of its forecast noise mostly cost on 13 other tables: least where
-the columns tell the label clearly, most where they hardly do.  No public number says which.  The extremes were
-less than a 20th, and 5 times."""
+"""Noise mostly cost between these multiples of its forecast on 13 other tables: least where the columns tell the
+label clearly, most where they hardly do.  No public number says which.  The extremes were less than a 20th, and 5
+times."""
 
 Outlook: TypeAlias = Literal["near the best", "usable", "poor", "not with this many records"]
 
@@ -68,12 +68,10 @@ WORDS: dict[Outlook, str] = {
     "spend the budget; declare fewer columns, or get more records",
 }
 
-
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
 
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
-
 
 DROWNED_MODEL = (
     "a model that noise drowns may select one group alone, whatever is forecast: look at the limits in its card"

@@ -1,7 +1,7 @@
 """A threshold for each group, from released counts of cells: post-processing.
 
 A cell is a group, or for equalised odds a group and a label; every record is in one.  The released counts of
-(column, label) say which share of a cell to expect above a threshold; noisy probes of the cells correct that.
+(column, label) tell what share of a cell to expect above a threshold; noisy probes of the cells correct that.
 `guessed` has the curves to expect where predictions do not use the group.
 """
 

@@ -40,7 +40,7 @@ class FewRecordsWarning(UserWarning):
 
 
 class StoppedShortWarning(UserWarning):
-    """A model is less fair than the slack asked for."""
+    """A model is less fair than its slack."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from reference.repaired.cells import SMALLEST_CELL, Cells, Errors, spread
 from reference.repaired.loss import probability
 
 EVERY = 4
-"""A search looks often at drawn records, so it looks at one in so many."""
+"""A search looks at the drawn records many times, so it takes one in so many."""
 
 SOFT = 0.02
 """Width of the step of a prediction, in probability, while thresholds are sought."""

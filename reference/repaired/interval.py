@@ -1,14 +1,14 @@
-"""Between which limits the difference of groups lies, from released probes and public noise: post-processing.
+"""Limits of the difference between groups, from released probes and public noise: post-processing.
 
-A probe tells of the thresholds at which it was made.  It tells of the final ones
+A probe measures the thresholds at which it was made.  It tells of the final ones
 
-* if no row that the domain encodes is predicted otherwise there: then both thresholds choose the same people.  If
-  there are too many rows to look at them, only probes at the final thresholds count;
-* as an upper or a lower limit where predictions use the group, because fewer members of a group are chosen the
-  higher their threshold is.
+* if both predict alike every row that the domain encodes: then they choose the same people.  If there are too many
+  rows to look at, only probes at the final thresholds count;
+* as an upper or a lower limit where predictions use the group, because the higher a group's threshold is, the
+  fewer of its members are chosen.
 
-Else it tells nothing, and the limits are 0 and 1.  Which probes are averaged depends on what they found, and so
-does where a fit ends; the limits hold for every set of probes at once (Bonferroni).
+Else it tells nothing, and the limits are 0 and 1.  What the probes found decides which of them are averaged, and
+where a fit ends; so the limits hold for every set of probes at once (Bonferroni).
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ MOST_ROWS = 2**14
 MOST_COUNTED = 1000
 """More probes count as so many: their limits are 0 and 1 anyway."""
 
-
 Ends: TypeAlias = tuple[float, float]
 
 
 class Limits(NamedTuple):
-    """Between which limits a difference lies."""
+    """Limits of a difference."""
 
     low: float
     high: float
@@ -280,7 +279,7 @@ def _means(values: FloatArray) -> list[float]:
 
 
 def _width(numbers: int, probes: int, *, laplace: bool) -> float:
-    """Return how many standard deviations hold for so many numbers and every set of their probes at once."""
+    """Return how many standard deviations the limits span, to hold for so many numbers and all sets of probes."""
     chance = (1 - CONFIDENCE) / (max(1, numbers) * (2.0 ** min(probes, MOST_COUNTED) - 1))
     # of all sums of independent noise, that of one probe has the widest Laplace tail
     return -math.log(chance) / math.sqrt(2) if laplace else -float(ndtri(chance / 2))

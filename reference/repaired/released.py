@@ -133,7 +133,7 @@ class RepairedRelease(
     privacy : Privacy
         An upper bound, over all data sets of this many records.
     budget : dict
-        Epsilon and delta as they were asked for.
+        The epsilon and delta that the caller asked for.
     records : int
         How many were fitted: public.
     fairness : str

@@ -35,7 +35,6 @@ CELL_NOISE = 3
 """Noise of the difference of two shares, in noise of a sum times cells / n: one cell is as large as they are on
 average, the other half as large; sqrt(5), rounded up."""
 
-
 NEAR_THE_BEST, USABLE, HOPELESS = 50, 8, 2
 """Wanted values of :func:`signal_of` for a model."""
 

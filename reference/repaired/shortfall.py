@@ -1,4 +1,4 @@
-"""Whether a fit stopped short of the slack that was asked, and what it refused to pay: post-processing."""
+"""Whether a fit stopped short of its slack, and what it refused to pay: post-processing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
 
 CHANCE = 0.01
-"""How often noise alone may look like a shortfall, in a model that is exactly as fair as asked."""
-
+"""How often noise alone may look like a shortfall, in a model that is exactly as fair as its slack."""
 
 NEGLIGIBLE = 0.01
-"""Nothing is said of a difference that limits keep so near to a slack that they do not rule out."""
+"""Of a difference we say nothing if its limits allow the slack and end no farther above it than this."""
 
 
 class Shortfall(NamedTuple):
