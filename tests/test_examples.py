@@ -76,16 +76,9 @@ LONG = {
 """Commands of which only the options are read."""
 
 PRELUDE = {
-    "docs/files.md": "import duckdb\n"
-    "from reference.budgets import SplitBudget\n"
-    "from reference.domain.file import load_domain_file\n"
-    "from reference.domain.sql import moments_query\n"
-    "from reference.mechanisms import pdfc\n"
-    "from reference.moments import Moments\n"
-    "from reference.common.grid import DATA_STEPS\n"
-    "duckdb.sql(\"copy (from 'people.csv') to 'people.parquet'\")\n",
+    "docs/files.md": "import duckdb\nduckdb.sql(\"copy (from 'people.csv') to 'people.parquet'\")\n",
 }
-"""What the text around an example has imported."""
+"""What the text around an example takes for granted."""
 
 
 @dataclass(frozen=True)
