@@ -239,7 +239,7 @@ def test_document_links_lead_to_files_and_headings(page):
 
 def test_broken_links_are_found():
     page = ROOT / "README.md"
-    good = "[a](docs/claims.md#the-rows) [b](LICENSE) [c](https://example.org/nothing#here)"
+    good = "[a](docs/claims.md#how-a-row-is-decided) [b](LICENSE) [c](https://example.org/nothing#here)"
     assert list(broken_links(page, good)) == []
     assert list(broken_links(page, "[a](docs/no.md) [b](docs/claims.md#no-rows)")) == [
         "docs/no.md",

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 PAGE = """# Benchmarks
 
-How long a fit takes, beside the least that it could take. A ratio compares the processor time of two works on
+How long a fit takes, beside the least that it could take. A ratio compares the processor time of two tasks on
 the same data in the same round, with one BLAS thread ({cores} cores, {load}). `make bench` prints
 this page, `make bench ARGS=--write` renews it.
 
@@ -33,7 +33,7 @@ A release from sums takes {release} times as long with hardened noise as with nu
 ## From files
 
 The rate of checked, exact sums, as a share of the rate at which pyarrow alone decodes the file: 14 numbers a
-record, 370,000 records of text, 4,440,000 of the others, from a warm cache. "Clock" has pyarrow on one thread or
+record, 370,000 records of text, 4,440,000 of the others, from a warm cache. "Clock" gives pyarrow one thread or
 two; we use both cores. "All threads" compares processor times, with pyarrow on one thread
 ({files_load}).
 
