@@ -51,7 +51,9 @@ class ScoreOptions:
         metavar="N",
         help=f"draws per audit, all phases and both inputs; `own`: as many as find the bug ({DRAWS})",
     )
-    seeds: int = option("--seeds", type=int, default=SEEDS, metavar="K", help=f"audits per entry ({SEEDS})")
+    seeds: int = option(
+        "--seeds", type=click.IntRange(min=1), default=SEEDS, metavar="K", help=f"audits per entry ({SEEDS})"
+    )
     seed: int = option("--seed", type=click.IntRange(min=0), default=0, metavar="K", help="first seed (0)")
     only: tuple[str, ...] = listed(
         "--only", choices=CATALOGUE, metavar="NAME", help="entries to score; repeat it, or use commas (all)"
@@ -60,7 +62,11 @@ class ScoreOptions:
         "--significance", type=float, default=0.05, metavar="S", help="chance that a bound is wrong (0.05)"
     )
     workers: int = option(
-        "--workers", type=int, default=os.cpu_count() or 1, metavar="W", help="processes (all cores)"
+        "--workers",
+        type=click.IntRange(min=1),
+        default=os.cpu_count() or 1,
+        metavar="W",
+        help="processes (all cores)",
     )
     list: bool = option("--list", is_flag=True, help="describe the entries and audit nothing")
 
@@ -122,8 +128,7 @@ def command(options: ScoreOptions, output: CatalogueOutput) -> int:
 
 def _score(options: ScoreOptions, seed: int, names: Sequence[str]) -> AuditorScore:
     """Score the auditor, with a progress bar on standard error."""
-    draws, seeds = _draws(options.draws), _at_least_one("seeds", options.seeds)
-    significance, workers = _share("significance", options.significance), _at_least_one("workers", options.workers)
+    draws, significance = _draws(options.draws), _share("significance", options.significance)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -134,13 +139,13 @@ def _score(options: ScoreOptions, seed: int, names: Sequence[str]) -> AuditorSco
     console = Console(stderr=True)
     # off a terminal it would leave an empty line before a one-line error
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        all_draws = seeds * sum(draws or CATALOGUE[name].draws for name in names)
+        all_draws = options.seeds * sum(draws or CATALOGUE[name].draws for name in names)
         task = progress.add_task(f"audits of {len(names)} entries", total=all_draws)
         return score_auditor(
             auditor,
             options.auditor,
-            Exam(names, draws, seeds, seed, significance),
-            workers=workers,
+            Exam(names, draws, options.seeds, seed, significance),
+            workers=options.workers,
             progress=partial(progress.advance, task),
         )
 
@@ -151,12 +156,6 @@ def _draws(given: str) -> int | None:
     if not (given.isascii() and given.isdecimal() and len(given) < 20) or int(given) < SMALLEST_DRAWS:
         raise ReadingError("draws", given, f"`own`, or a whole number of at least {SMALLEST_DRAWS}")
     return int(given)
-
-
-def _at_least_one(name: str, value: int) -> int:
-    if value < 1:
-        raise ReadingError(name, value, "at least 1")
-    return value
 
 
 def _share(name: str, value: float) -> float:

@@ -40,7 +40,7 @@ class ClaimsOptions:
         metavar="ID",
         help="a claim with its evidence (T5), or several without (T5.*, 'Lemma 4')",
     )
-    jobs: int = option("--jobs", type=int, default=JOBS, metavar="K", help=f"processes ({JOBS})")
+    jobs: int = option("--jobs", type=click.IntRange(min=1), default=JOBS, metavar="K", help=f"processes ({JOBS})")
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
     seed: int = option(
         "--seed",
@@ -93,8 +93,6 @@ def command(options: ClaimsOptions, output: ClaimsOutput) -> int:
 
 
 def _check(options: ClaimsOptions) -> None:
-    if options.jobs < 1:
-        raise ReadingError("jobs", options.jobs, "at least 1")
     if options.map and options.write:
         raise ReadingError("map", options.map, "left out with --write, which renews the paper map")
     if options.map and not paper_map.PATH.is_file():

@@ -16,7 +16,7 @@ from audit.conformance.differential import COMPARED, Differences, compare
 from audit.conformance.outcome import counts
 from audit.vectors.format import text_of
 from reference.commands.file_names import WrittenFile
-from reference.commands.options import emit, out_option, write_file
+from reference.commands.options import FileOptions, emit, write_file
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import option
 from reference.common.documents import plain
@@ -31,16 +31,16 @@ class ComparedOptions:
     only: tuple[str, ...] = several(
         "--only", metavar="TYPE[,TYPE...]", help=f"group types: {', '.join(COMPARED)} (all)"
     )
-    count: int = option("--count", type=int, default=50, metavar="N", help="data sets of each group type (50)")
+    count: int = option(
+        "--count", type=click.IntRange(min=1), default=50, metavar="N", help="data sets of each group type (50)"
+    )
     seed: int = option("--seed", type=int, default=0, metavar="K", help="seed of the data sets (0)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparedOutput:
+class ComparedOutput(FileOptions):
     """Output."""
 
-    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = out_option()
     save: str | None = option(
         "--save",
         type=WrittenFile(),
@@ -65,8 +65,6 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
     for kind in made.only:
         if kind not in COMPARED:
             raise ReadingError("only", kind, "of " + ", ".join(COMPARED))
-    if made.count < 1:
-        raise ReadingError("count", made.count, "at least 1")
     words, exchange = subject.checked()
     kinds = tuple(dict.fromkeys(made.only)) or COMPARED
     found = compare(words, exchange, kinds=kinds, count=made.count, seed=made.seed, timeout=subject.timeout)

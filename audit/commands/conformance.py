@@ -21,7 +21,7 @@ from audit.conformance.selection import chosen, command_of, report_of
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
 from reference.commands.file_names import CommandLine, WrittenFile
-from reference.commands.options import emit, out_option, write_file
+from reference.commands.options import FileOptions, emit, write_file
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import option
 from reference.common.errors import ReadingError
@@ -77,11 +77,9 @@ class CaseOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(FileOptions):
     """Output."""
 
-    format: str = option("--format", type=click.Choice(["text", "json"]), default="text", help="(text)")
-    out: str | None = out_option()
     junit: str | None = option("--junit", type=WrittenFile(), metavar="FILE", help="also write JUnit XML")
     quiet: bool = option("--quiet", is_flag=True, help="show no progress")
 

@@ -129,7 +129,11 @@ class AuditOptions:
         "--plot", type=WrittenFile(), metavar="FILE", help="draw the trade-off and the epsilon(delta) curve"
     )
     workers: int = option(
-        "--workers", type=int, default=1, metavar="W", help="cores; the result does not depend on it (1)"
+        "--workers",
+        type=click.IntRange(min=1),
+        default=1,
+        metavar="W",
+        help="cores; the result does not depend on it (1)",
     )
     scheduler: str | None = option("--scheduler", metavar="ADDRESS", help=HELP)
 
@@ -201,8 +205,6 @@ def command(
 ) -> int:
     """Run the audits that the command line names: request -> audit -> result -> certificate."""
     asked = EstimateOptions(audit, program, budget, place, readings)
-    if audit.workers < 1:
-        raise ReadingError("workers", audit.workers, "at least 1")
     if audit.scheduler is not None and program.program is not None:
         raise ReadingError("scheduler", audit.scheduler, "left out with --program, which runs on this machine")
     # before anything is drawn

@@ -21,7 +21,7 @@ ROWS = {
         "audit.commands.conformance", "is another implementation right, and which bug has it?"
     ),
     "compare": CommandRow(
-        "audit.commands.compare", "is it right on new data sets, and what small case does it fail?"
+        "audit.commands.compare", "does another implementation agree on new data sets, and where not?"
     ),
     "accountant": CommandRow("audit.commands.accountant", "is a library's reported epsilon below the true one?"),
     "certify": CommandRow("audit.commands.certify", "do a release's scales carry its stated (epsilon, delta)?"),

@@ -130,7 +130,7 @@ command = Thresholds(
     "thresholds",
     {
         "alpha": CommandRow(__name__, "the alpha_1 up to which a published bound holds"),
-        "sign": CommandRow(__name__, "a sign of g.w chosen from the data: no bound in N"),
+        "sign": CommandRow(__name__, "no bound holds for every N if the data choose the sign of g.w"),
         "delta1": CommandRow(__name__, "the smallest Delta_1 for which Theorem 3 holds"),
         "drift": CommandRow(__name__, "where the proofs of Lemmas 2 and 4 fail"),
     },

@@ -48,7 +48,11 @@ class ValidityOptions:
     )
     seed: int = option("--seed", type=click.IntRange(min=0), default=1, metavar="K", help="first seed (1)")
     workers: int = option(
-        "--workers", type=int, default=2, metavar="N", help="processes; the result does not depend on it (2)"
+        "--workers",
+        type=click.IntRange(min=1),
+        default=2,
+        metavar="N",
+        help="processes; the result does not depend on it (2)",
     )
     only: tuple[str, ...] = several(
         "--only",
@@ -78,8 +82,6 @@ def command(options: ValidityOptions) -> int:
     """
     plan = ValidityPlan(audits=options.audits, sizes=options.sizes, seed=options.seed, only=options.only)
     plan.check()
-    if options.workers < 1:
-        raise ReadingError("workers", options.workers, "a whole number above 0")
     if options.out is None and not plan.ships:
         raise ReadingError("out", None, f"named for another run than the shipped one: it is not {DOCUMENT.name}")
     if plan.only != EVERY_KIND and options.out is not None and not Path(options.out).is_file():
