@@ -16,7 +16,7 @@ from audit.auditor.distinguish import SMALLEST_DRAWS
 from audit.commands.again import again
 from audit.commands.catalogue_text import entries_text, score_text
 from audit.commands.text import columns
-from audit.common.figures import check_ending
+from audit.common.figures import require_plot
 from audit.subjects.catalogue import CATALOGUE
 from audit.validity.scores.auditors import auditor_from, our_auditor
 from audit.validity.scores.plot import draw_score
@@ -108,7 +108,7 @@ def command(options: ScoreOptions, output: CatalogueOutput) -> int:
         return EXIT_FINE
     # reports what cannot be written before minutes of work, not after
     if output.plot:
-        check_ending(output.plot)
+        require_plot(output.plot)
     if output.update:
         around(Path(output.update))
     score = _score(options, options.seed, names)

@@ -21,7 +21,7 @@ from audit.auditor.interruption import finish
 from audit.commands.estimate_text import as_text
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import columns
-from audit.common.figures import check_ending
+from audit.common.figures import require_plot
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
@@ -209,7 +209,7 @@ def command(
         raise ReadingError("scheduler", audit.scheduler, "left out with --program, which runs on this machine")
     # before anything is drawn
     if audit.plot is not None:
-        check_ending(audit.plot)
+        require_plot(audit.plot)
     try:
         # all of them before the first draw; a program's first answer may take time
         audits = [Audit.of(request) for request in requests(asked, output.seed)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reference.common.errors import ReadingError
+from reference.common.extras import needed_for
 from reference.common.files import write_whole
 
 if TYPE_CHECKING:
@@ -16,15 +17,20 @@ ENDINGS = (".svg", ".png", ".pdf")
 """Endings of files for figures."""
 
 
-def check_ending(path: str) -> None:
-    """Reject a file whose ending does not name a format.
+def require_plot(path: str) -> None:
+    """Raise unless a figure can be drawn to a file of this name.
 
     Raises
     ------
     reference.common.errors.ReadingError
+        For another format.
+    reference.common.errors.MissingExtraError
+        Without matplotlib.
     """
     if Path(path).suffix not in ENDINGS:
         raise ReadingError("plot", path, f"a file that ends in {', '.join(ENDINGS)}")
+    with needed_for("a plot"):
+        import matplotlib  # noqa: F401
 
 
 def save(figure: Figure, path: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from reference.accounting import NOT_PRIVATE
-from reference.common.errors import MissingExtraError, ReadingError
+from reference.common.errors import ReadingError
+from reference.common.extras import needed_for
 from reference.common.files import write_whole
 
 FORMATS = ("png", "svg")
@@ -62,10 +63,8 @@ def require_plot(path: str) -> None:
     if Path(path).suffix.lower().removeprefix(".") not in FORMATS:
         endings = " or ".join(f".{name}" for name in FORMATS)
         raise ReadingError("plot", path, f"a file name ending in {endings}")
-    try:
+    with needed_for("a plot"):
         import matplotlib  # noqa: F401
-    except ImportError as problem:
-        raise MissingExtraError("a plot", "matplotlib", "report") from problem
 
 
 def draw(

@@ -341,6 +341,9 @@ def test_refused_library_of_the_core_ends_a_fit():
         ("mpmath", "audit vectors describe"),
         ("hypothesis", "audit compare --program true"),
         ("matplotlib", "fit --mechanism pdfc --seed 1 --plot plot.png"),
+        # before the first draw: no such module is looked for
+        ("matplotlib", "audit estimate absent:module --plot plot.svg"),
+        ("matplotlib", "audit catalogue --auditor absent:module --plot plot.svg"),
         ("pyarrow", "domain --describe --data {table} --label a --group b"),
     ],
 )
