@@ -74,7 +74,7 @@ def test_fit_takes_label_and_group_from_options(run: Run, files: Path) -> None:
 
 
 BAD_FILES: list[tuple[str, str]] = [
-    ("--data people.csv", "a domain file for a data file, not None; this command begins one"),
+    ("--data people.csv", "domain must be given: a domain file for a data file; this command begins one"),
     ("--data people.csv --domain unit_box", "domain must be a domain file for a data file"),
     ("--data people.csv --domain missing.json", "file missing.json"),
     ("--data people.csv --domain domain.json --domain-file other.json", "left out where --domain names a file"),

@@ -68,6 +68,12 @@ def test_from_a_table_to_predictions_and_a_card(run, folder):
     assert "from age, job, town, hours; and from the group, sex." in card
     facts = json.loads(run("card release.json --format json").out)
     assert (facts["records"], facts["group_at_prediction"], facts["predicts"]) == (4000, True, "income")
+    run("fit --seed 1 --release other.json")
+    refused = run("card other.json", EXIT_USAGE).err
+    assert (
+        refused
+        == "error: release file: this is a release of 'pdfc'; one of 'repaired' is needed (file other.json)\n"
+    )
 
 
 def test_missing_numbers_are_fitted_and_predicted_as_declared(run, folder):

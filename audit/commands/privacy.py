@@ -59,6 +59,9 @@ def command(
 ) -> int:
     """Judge the mechanisms that the command line names."""
     names = mechanisms.mechanism or PRIVATE
+    for name in names:
+        if name in MECHANISMS and not MECHANISMS[name].private:
+            raise ReadingError("mechanism", name, "one that adds noise")
     check_known("mechanism", names, PRIVATE)
     judged: list[tuple[Judgement, str]] = []
     for name in names:
@@ -90,8 +93,7 @@ def _judge(name: str, sets: DeclaredOptions, budgets: BudgetOptions, options: Pe
     domain = sets.declared
     setting = setting_from(sets.shape, readings) if domain is None else setting_of(domain, readings, sets.records)
     budget = budget_from(budgets, spec, setting.dimension)
-    if budget is None:
-        raise ReadingError("mechanism", name, "one that adds noise")
+    assert budget is not None
     if domain is None:
         return judge(spec, setting, budget, readings, x_s=options.x_s)
     return judge_declared(spec, domain, budget, readings, records=sets.records, x_s=options.x_s)

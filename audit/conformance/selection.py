@@ -67,7 +67,7 @@ def command_of(program: str | None, module: str | None) -> list[str]:
         Unless there is exactly one.
     """
     if (program is None) == (module is None):
-        raise ParameterError("program", program, "a program or a module to import, one of the two")
+        raise ParameterError("program", program, "given, or a module by --import: one of the two")
     if module is not None:
         return [sys.executable, str(SERVE), module]
     try:

@@ -336,10 +336,11 @@ def declared_from(options: DataOptions) -> DomainFile:
     norm = options.domain if options.domain in NORMS else None
     path = options.domain_file if options.domain in (None, *NORMS) else options.domain
     if path is None:
+        given = "given: " if options.domain is None else ""
         raise ReadingError(
             "domain",
             options.domain,
-            f"a domain file for a data file; this command begins one: {_describing(options)}",
+            f"{given}a domain file for a data file; this command begins one: {_describing(options)}",
         )
     if options.domain_file not in (None, path):
         raise ReadingError("domain_file", options.domain_file, "left out where --domain names a file")

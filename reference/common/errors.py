@@ -351,7 +351,7 @@ class ParameterError(InputError):
     value : object
         What was given.
     allowed : str
-        What would be accepted; after a semicolon, what to do.
+        What would be accepted; after a semicolon, what to do.  If it begins with "given", None needs no mention.
     """
 
     def __init__(self, name: str, value: Any, allowed: str) -> None:
@@ -359,7 +359,8 @@ class ParameterError(InputError):
         self.value = value
         self.allowed = allowed
         what, mark, hint = allowed.partition("; ")
-        super().__init__(f"{name} must be {what}, not {quoted(value)}{mark}{hint}")
+        found = "" if value is None and what.startswith("given") else f", not {quoted(value)}"
+        super().__init__(f"{name} must be {what}{found}{mark}{hint}")
 
 
 class EpsilonError(ParameterError):

@@ -96,7 +96,7 @@ def require_on_grid(scale: float, steps: int) -> None:
     reference.common.errors.GridError
     """
     if scale * steps > LARGEST_SCALE:
-        raise GridError("scale", scale, "at most 2^57 steps of the grid: use a larger epsilon")
+        raise GridError("scale", scale, "at most 2^57 steps of the grid; use a larger epsilon")
 
 
 def on_steps(values: NumberArray, steps: int) -> list[int]:

@@ -307,7 +307,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if marker is None:
                 continue
             if values is None:
-                raise ReadingError(name, None, f"the values of column {marker.column!r}")
+                raise ReadingError(name, None, f"given: the values of column {marker.column!r}")
             if marker.column in table and marker.column not in {one.name for one in declared.attributes}:
                 raise ExtraColumnError("the label and the group are given apart from X", column=marker.column)
             table[marker.column] = _values(marker.column, one_column(name, values))

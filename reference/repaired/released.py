@@ -16,6 +16,7 @@ from reference.budgets import Budget
 from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
 from reference.common.errors import ReleaseFileError
 from reference.common.files import json_text, write_whole
+from reference.common.printable import quoted
 from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
 from reference.repaired import sums
@@ -416,7 +417,11 @@ def load_repaired(path: str | Path) -> RepairedRelease:
     reference.common.errors.ReleaseFileError
         With the file and the place in it.
     """
-    return converted(json_of_file(path, ReleaseFileError), RepairedRelease, ReleaseFileError, file=str(path))
+    document = json_of_file(path, ReleaseFileError)
+    if isinstance(document, dict) and str(document.get("schema")).startswith("release_"):
+        mechanism = quoted(document.get("mechanism"))
+        raise ReleaseFileError(f"this is a release of {mechanism}; one of 'repaired' is needed", file=str(path))
+    return converted(document, RepairedRelease, ReleaseFileError, file=str(path))
 
 
 def is_repaired(path: str | Path) -> bool:

@@ -213,6 +213,8 @@ def test_a_domain_file_is_judged_as_it_declares(capsys, tmp_path):
         ("pdfc --data nowhere", "nowhere"),
         ("pdfc --domain nowhere.json", "cannot be read"),
         ("pdfc --data some.csv", "a domain file"),
+        ("lr", "mechanism must be one that adds noise, not 'lr'"),
+        ("pdfcc", "did you mean pdfc?"),
     ],
 )
 def test_a_declared_domain_that_is_none_is_one_line(capsys, line, advice):

@@ -59,6 +59,7 @@ def test_release_with_its_domain_is_read(tmp_path):
         ({"x_s": "height"}, "x_s must be one of rate_marriage"),
         ({"columns": ["a"] * 7, "x_s": "a"}, "columns must be different names"),
         ({"columns": [1, 2, 3, 4, 5, 6, 7]}, "a text is needed, not 1 \\(.*columns.0."),
+        ({"schema": "certificate_v4"}, "this is a certificate, not a release: `audit verify` reads it"),
         ({"mechanism": ["pdfc"]}, "a text is needed, not .'pdfc'. \\(.*mechanism"),
         ({"seeded": None}, "true or false is needed, not None \\(.*seeded"),
         ({"seeded": "false"}, "true or false is needed, not 'false' \\(.*seeded"),

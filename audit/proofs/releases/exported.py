@@ -87,6 +87,8 @@ def read_exported(path: str | Path, mechanism: str | None = None, number: int | 
     if any(str(document.get("schema")).startswith("repaired_release_") for document in found):
         problem = "this is a release of `repaired` among others: certify takes the file that --release wrote of it"
         raise ReleaseFileError(problem, file=str(path))
+    if any(str(document.get("schema")).startswith("certificate_") for document in found):
+        raise ReleaseFileError("this is a certificate, not a release: `audit verify` reads it", file=str(path))
     if not found:
         raise ReleaseFileError("it contains no release: `fit --release FILE` writes one", file=str(path))
     if mechanism is not None:
