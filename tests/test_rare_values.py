@@ -16,6 +16,7 @@ from reference.accounting.statements import PrivacyStatement
 from reference.budgets import SplitBudget
 from reference.commands import card, endings, fit_text
 from reference.commands.start import starting
+from reference.common.documents import plain
 from reference.common.errors import (
     DeltaError,
     GridError,
@@ -68,8 +69,9 @@ RECORDS = random_records(20, 2, 1)
 
 
 def test_exact_enclosure_is_one_text_and_equals_no_other_kind():
-    assert Enclosure(ONE, ONE).to_json() == "1"
-    assert Enclosure(ONE, 2 * ONE).to_json() == {"lo": "1", "hi": "2"}
+    assert plain(Enclosure(ONE, ONE)) == "1"
+    assert plain(Enclosure(ONE, 2 * ONE)) == {"lo": "1", "hi": "2"}
+    assert plain(Enclosure(ZERO, ONE)) == {"upper": "1"}
     assert Enclosure(ONE, ONE) != 1
 
 

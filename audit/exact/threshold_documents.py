@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from audit.exact.enclosures import rational
+from audit.exact.enclosures import rational, written
 from audit.exact.settings import LARGEST_SIZE, readings_json
 from audit.exact.theorems import smallest_sensitivity_power
 from audit.exact.thresholds import (
@@ -197,4 +197,4 @@ def _enclosure_json(value: Enclosure) -> Any:
     """Return "p/q", or decimals that enclose the value."""
     if value.lower == value.upper:
         return rational(value.lower)
-    return Enclosure(decimal_below(value.lower, DIGITS), decimal_above(value.upper, DIGITS)).to_json()
+    return written(value.lower, value.upper, DIGITS)

@@ -202,9 +202,3 @@ class Enclosure:
     def float_above(self) -> float:
         """Return the smallest float that is at least the upper end: infinity beyond the largest float."""
         return rounded_up(self.upper) if in_float_range(self.upper) else math.inf
-
-    def to_json(self) -> Any:
-        """Return a decimal or "p/q" string when exact, else `{"lo": , "hi": }` of such strings."""
-        if self.lower == self.upper:
-            return decimal_text(self.lower)
-        return {"lo": decimal_text(self.lower), "hi": decimal_text(self.upper)}
