@@ -24,7 +24,7 @@ def auditor(validity: dict[str, Any]) -> str:
     ]
     head = ("mechanism", "true ε", "draws", "bound", "errors", "share")
     return (
-        "<p>The auditor gives a lower bound on epsilon from samples, at a stated significance. It was audited "
+        "<p>The auditor gives a lower bound on epsilon from samples, at a stated significance. Here it is audited "
         "itself, on mechanisms whose loss is known: a bound above the truth is an error, and at significance "
         f"{validity['significance']:g} at most that share of its audits may err. The largest share of any bound "
         f"is {validity['largest_share']:.4f}; with confidence {validity['confidence']:g} over all rows together "

@@ -127,8 +127,8 @@ def figures(document: dict[str, Any]) -> str:
     """Return the paper's figures redone, each beside the paper's description."""
     redone, rows = document["figures"], {row["id"]: row for row in document["ledger"]}
     shown = (
-        "<p>The paper's source comes without its images, so its text on each figure is here beside the "
-        "same figure, redone. Runs are seeded, not releases. US: "
+        "<p>The paper's source comes without its images, so each figure stands here redone, beside what the "
+        "paper says about it. Runs are seeded, not releases. US: "
         f"{escape(redone['data']['us'])}.</p>"
     )
     for row in redone["exhibits"]:
@@ -152,7 +152,7 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
         for reading, failed in readings.items()
     )
     well = sum(not failed for failed in readings.values())
-    by_reading = folded(f"By reading: {well} of {len(readings)} comes out", f"<ul>{said}</ul>")
+    by_reading = folded(f"By reading: it comes out in {well} of {len(readings)}", f"<ul>{said}</ul>")
     numbers = table(
         ("line", "ε", "δ", "accuracy", "deviation", "majority class"),
         (

@@ -25,7 +25,7 @@ MEANINGS = {
     "proved": "an argument whose every step a program checks",
     "enclosed": "interval arithmetic, or an evaluation with a stated margin",
     "exhausted": "every case of a finite domain",
-    "not refuted": "looked for and not found",
+    "not refuted": "a search found no counterexample",
     "refuted": "a counterexample or a test, with the data",
     "ambiguous": "true under one reading of the text and false under another",
     "argued": "a written proof that no program checks",
