@@ -159,6 +159,8 @@ def test_lower_bound_in_words_is_no_more_than_the_bound(bound: float, places: in
 
 def test_lower_bound_that_only_a_file_says_is_written_too() -> None:
     assert text_below(1e308, 6) == "1.00000E+308"
+    assert text_below(0.0, 8) == "0.00000000"
+    assert text_below(1e-8, 8) == "0.00000001"
     assert Fraction(text_below(1.23456789e300, 6)) <= Fraction(1.23456789e300)
 
 

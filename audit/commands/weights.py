@@ -98,7 +98,7 @@ def _lines(result: WeightsResult) -> Iterator[str]:
     yield f"adfc: the released w, d = {result.neighbours.left.domain.dimension}, {records:,} records, no repair"
     yield f"  claim:   epsilon = {float(claim.epsilon):.6g}, delta = {float(claim.delta):.6g}  ({claim.claim})"
     yield (
-        f"  shown:   delta >= {text_below(result.delta_lower_bound, 8)} at the claimed epsilon, "
+        f"  shown:   delta >= {text_below(max(result.delta_lower_bound, 0.0), 8)} at the claimed epsilon, "
         f"wrong with probability at most {result.significance:g}"
     )
     minimum = text_below(result.minimum_lower_bound, 6)

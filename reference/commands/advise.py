@@ -85,7 +85,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
         ),
         (
             f"Noise of a gradient: {found.noise:.3g} in each column, {found.rounds} gradients; that of their mean "
-            f"is {found.noise_against_curvature:.3g} of the curvature of a column that half the records have."
+            f"is {found.noise_against_curvature:.3g} times the curvature of a column that half the records have."
         ),
     ]
     if found.risk_difference_noise is not None:

@@ -118,7 +118,7 @@ def command(options: DomainOptions, output: DomainOutput) -> int:
     elif options.sql is not None:
         raise ReadingError("sql", options.sql, "left out, or given with --check FILE")
     elif options.data is None:
-        raise ReadingError("data", None, "the name of a data set or a data file")
+        raise ReadingError("data", None, "given: the name of a data set, or a data file")
     elif is_table_file(options.data):
         sys.stderr.write(f"warning: {WARNING}\n")
         text = json_text(template(open_table(options.data), options, sys.stderr.write))

@@ -295,7 +295,7 @@ def data_from(
         As for :func:`reference.datasets.from_file.record_blocks`.
     """
     if options.data is None:
-        raise ReadingError("data", None, "the name of a data set or a data file")
+        raise ReadingError("data", None, "given: the name of a data set, or a data file")
     if is_table_file(options.data):
         return _file_data(options, options.data, on_block, way)
     if options.data not in SOURCES:

@@ -159,7 +159,7 @@ def text_below(value: float, places: int) -> str:
     """Write a number with this many decimal places, rounded down: a lower bound stays one."""
     if abs(value) >= LARGEST_PLAIN:
         return str(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(value))
-    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR))
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_FLOOR):f}"
 
 
 def _to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
