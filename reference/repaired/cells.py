@@ -18,7 +18,7 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired.expected import crossing, drawn_records
-from reference.repaired.threshold import carried
+from reference.repaired.threshold import FLATTEST, STEEPEST, carried
 
 SMALLEST_CELL = 1 / 512
 """Released counts are taken to be at least this share of all records."""
@@ -28,8 +28,6 @@ PRIOR_LEVEL, PRIOR_SCALE = 1.0, 0.7
 
 LEAST_VARIANCE = 1e-6
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
-
-FLATTEST, STEEPEST = 0.3, 4.0
 
 TRUSTED = 0.3
 """A probe is trusted like a noisy one at this share of its distance from the last one."""

@@ -18,6 +18,7 @@ PRIOR_ERROR, PRIOR_SCALE = 0.2, 0.7
 """Assumed errors of the expected curve: of its level, and of its steepness as a share."""
 
 FLATTEST, STEEPEST = 0.3, 4.0
+"""Limits of the scale by which the true curve differs from the expected one."""
 
 LEAST_VARIANCE = 1e-12
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
