@@ -299,7 +299,7 @@ def test_part_decodes_nothing_behind_its_end(people: Path, monkeypatch: pytest.M
 def test_files_without_row_groups_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("a,b,y,z\n1,0,0,1\n")
-    with pytest.raises(ClusterError, match="reads Parquet files"):
+    with pytest.raises(ClusterError, match=r"workers read row groups of a Parquet file, and people\.csv has none"):
         Cluster("")._parts(reader(path))
 
 

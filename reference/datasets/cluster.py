@@ -147,7 +147,9 @@ class Cluster:
         for position, table in enumerate(reader.table.files):
             starts = table.group_starts()
             if starts is None:
-                raise ClusterError(f"reads Parquet files, whose row groups workers find: not {table.path.name}")
+                raise ClusterError(
+                    f"workers read row groups of a Parquet file, and {table.path.name} has none: convert it"
+                )
             if position < begin.file:
                 continue
             called = table.path.name if len(reader.table.files) > 1 else ""
