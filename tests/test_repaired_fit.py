@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -248,6 +249,19 @@ def test_standard_errors_are_near_what_repeated_releases_show(budget):
     assert (stated / shown).min() > 0.4
     assert 0.7 < np.median(stated / shown) < 1.4
     assert (stated / shown).max() < 2
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_standard_errors_know_a_declared_constant(intercept):
+    plain = people(20_000, 12, keep_group=False)
+    declared = replace(plain.domain, intercept=intercept)
+    scaled = plain.x * (declared.column_factor / plain.domain.column_factor)
+    x = np.hstack([np.full((len(plain), int(intercept)), declared.column_factor), scaled])
+    records = prepared(Records(declared, x, plain.y, plain.z))
+    models = [repaired_logistic(records, Budget(30, "1e-5"), rng=seed) for seed in range(10)]
+    shown = np.std([model.w for model in models], axis=0)
+    assert np.min(standard_errors(models[0], declared) / shown) > 0.3
+    assert np.max(standard_errors(models[0], declared) / shown) < 3
 
 
 def test_standard_errors_fall_with_the_noise_and_need_no_group():

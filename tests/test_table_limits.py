@@ -440,6 +440,16 @@ def test_other_delimiters_get_a_hint(mark: str, tmp_path: Path) -> None:
     assert repr(mark) in str(caught.value)
 
 
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_other_delimiters_behind_quotes_get_a_hint(mark: str, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError, match="are the fields separated by it, not by commas") as caught:
+        read(written(tmp_path / "a.csv", f'"a"{mark}"y"\n1{mark}1\n'))
+    assert repr(mark) in str(caught.value)
+    with pytest.raises(UnreadableFileError, match="is not CSV") as plain:
+        read(written(tmp_path / "b.csv", '"a" "y"\n1,1\n'))
+    assert "separated" not in str(plain.value)
+
+
 def test_half_a_character_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     document = {"schema": "domain_v1", "attributes": [{"name": "a", "kind": "numeric", "lower": 0, "upper": 1}]}
     for place, value in (

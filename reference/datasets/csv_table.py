@@ -153,7 +153,17 @@ class CsvTable(TableFile):
                 taken.append(line)
                 yield line
 
-        for line, fields in self._records(taking(), Place(record=0, line=1)):
+        try:
+            first = next(self._records(taking(), Place(record=0, line=1)), None)
+        except UnreadableFileError as problem:
+            # a quoted name ends before another mark than a comma
+            other = next((mark for mark in ";\t|" if taken and f'"{mark}'.encode() in taken[-1]), None)
+            if other is None:
+                raise
+            hint = hint_of_delimiter(other)
+            raise UnreadableFileError(problem.problem + hint, file=problem.file, row=problem.row) from problem
+        if first is not None:
+            line, fields = first
             names = self.checked(fields, line)
             end = sum(map(len, taken))
             return names, text[end:], Place(record=1, line=1 + len(taken), offset=end)
@@ -244,6 +254,11 @@ def _marked(blocks: Iterator[Block]) -> Iterator[tuple[Block, bool]]:
 def _text_block(names: Sequence[str], found: list[tuple[int, int, list[str]]]) -> Block:
     records, lines, fields = zip(*found, strict=True)
     return _TextBlock(dict(zip(names, zip(*fields, strict=True), strict=True)), records, lines)
+
+
+def hint_of_delimiter(other: str) -> str:
+    """Return what to say of a header in which another mark seems to separate the fields."""
+    return f"; the header has {other!r}: are the fields separated by it, not by commas? Write commas"
 
 
 def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:

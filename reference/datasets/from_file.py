@@ -25,6 +25,7 @@ from reference.common.errors import (
     MissingColumnError,
 )
 from reference.common.printable import quoted
+from reference.datasets.csv_table import hint_of_delimiter
 from reference.datasets.numeric_columns import NumericEncoder, WholeNumbers, is_held, rows_in_cache
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
@@ -196,7 +197,7 @@ def hint_of_column(columns: Sequence[str], missing: str) -> str:
     """Explain a missing column: another delimiter, if there is one long column; else a similar name."""
     other = next((mark for mark in ";\t|" if len(columns) == 1 and mark in columns[0]), None)
     if other is not None:
-        return f"; the header has {other!r}: are the fields separated by it, not by commas? Write commas"
+        return hint_of_delimiter(other)
     names = {name[:100].strip().casefold(): name for name in columns}
     near = get_close_matches(missing[:100].strip().casefold(), names, n=1)
     return f"; did you mean {quoted(names[near[0]])}?" if near else ""

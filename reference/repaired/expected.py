@@ -34,8 +34,9 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
     """Return records with the released counts (see :func:`reference.repaired.sums.label_sums`)."""
     random, full = np.random.default_rng(0), n * domain.column_factor
     blocks = one_hot_blocks(domain)
+    constant = int(domain.intercept)
     single = np.setdiff1d(
-        np.arange(domain.dimension), [j for block in blocks for j in range(block.start, block.stop)]
+        np.arange(constant, domain.dimension), [j for block in blocks for j in range(block.start, block.stop)]
     )
     ones, zeros = (np.clip(part, 0.0, full) for part in np.split(noisy_sums, 2))
     wholes = [(ones[block].sum(), zeros[block].sum()) for block in blocks] + [(full / 2, full / 2)]
@@ -43,6 +44,7 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
     share = float(np.mean([one / max(one + zero, 1e-300) for one, zero in wholes[: max(1, len(blocks))]]))
     target = np.arange(DRAWN) < round(DRAWN * share)
     x = np.zeros((DRAWN, domain.dimension))
+    x[:, :constant] = 1.0
     for label, totals in ((True, ones), (False, zeros)):
         rows = np.flatnonzero(target == label)
         expected = full * (share if label else 1 - share)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 from audit.commands import certify
@@ -27,6 +28,10 @@ from reference.budgets import Budget
 from reference.common.errors import ReleaseFileError
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
 from reference.datasets import SOURCES
+from reference.datasets.from_file import encode_raw
+from reference.domain.attributes import Numeric
+from reference.domain.file import DomainFile
+from reference.domain.markers import Marker
 from reference.repaired import repaired_logistic, schedule
 from reference.repaired.advice import laid_out
 from reference.repaired.curator import planned_scale
@@ -164,6 +169,25 @@ def test_hardened_gaussian_noise_costs_little_more(epsilon):
     lowered = changed(found, 0, scale=found.entries[0].scale * Fraction(9999, 10000))
     assert not lowered.holds
     assert lowered.mu**2 < lowered.spent, "Coq compares with what the budget allows"
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_hardened_probes_leave_room_for_the_grid_of_many_columns(epsilon):
+    names = [f"c{place}" for place in range(30)]
+    declared = DomainFile(
+        attributes=tuple(Numeric(name, 0, 100) for name in names), label=Marker("y"), group=Marker("z")
+    )
+    declared, values = laid_out(declared, keep_group=True), np.arange(400) % 100
+    columns = dict.fromkeys(names, values.tolist())
+    records = encode_raw(declared, {**columns, "y": (values % 2).tolist(), "z": (values % 3 // 2).tolist()})
+    model = repaired_logistic(records, Budget(epsilon, "1e-5"), fairness="demographic_parity", noise="hardened")
+    found = composed(RepairedRelease.of(model, declared, slack=Fraction(0), noise="hardened", seeded=False))
+    assert found.numbers > 900
+    assert found.holds
+    assert found.mu**2 >= found.spent
+    probe = next(place for place, one in enumerate(found.entries) if one.what == "probe")
+    for place in (0, probe):
+        assert not changed(found, place, scale=found.entries[place].scale * Fraction(99, 100)).holds
 
 
 def test_noise_of_a_few_steps_has_no_theorem():

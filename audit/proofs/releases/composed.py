@@ -42,6 +42,9 @@ private."""
 
 TOO_SMALL_FOR_THE_GRID = "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
 
+ROOM = 1 + Fraction(1, 2**30)
+"""Factor of every Gaussian scale of a fit."""
+
 FINE = 2**100
 """Shifts are rounded up to multiples of 1/FINE, so fine that a tight statement still holds."""
 
@@ -235,7 +238,8 @@ def _following(
     epsilon, half = budget["epsilon"], Fraction(rows, 2)
     if kind == "laplace":
         return share * epsilon, half / (share * epsilon)
-    sigma = Fraction(analytic_gaussian_sigma(1, epsilon, budget["delta"]))
+    # a fit takes a little more noise, for what the grid costs, here as in every release
+    sigma = Fraction(analytic_gaussian_sigma(1, epsilon, budget["delta"])) * ROOM
     return share / sigma**2, sigma * half * square_root(1 / share).lower
 
 
