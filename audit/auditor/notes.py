@@ -8,7 +8,14 @@ import numpy as np
 
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
-from audit.auditor.events.quantiser import finite_of, largest_unit, step_of, unit_of_small_floats
+from audit.auditor.events.quantiser import (
+    finite_of,
+    largest_unit,
+    step_of,
+    unit_of_any,
+    unit_of_large,
+    unit_of_small_floats,
+)
 from audit.auditor.events.ranks import repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.values import (
@@ -44,6 +51,12 @@ SHARED_GENERATOR = (
 
 NO_RESIDUES = "no event looked at residues of "
 
+WHY_NO_RESIDUES = (
+    ("look like single precision", largest_unit, unit_of_small_floats),
+    ("are too large", unit_of_any, unit_of_large),
+)
+"""What is said, what a few outputs must be multiples of, and all of them."""
+
 RARE_CODES = "codes too rare to be learned"
 """Begins the note on values that come again beside values that never do."""
 
@@ -65,23 +78,26 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
 
 
 def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
-    """Return a note on coordinates whose residues no event looks at, because small floats may explain them.
+    """Return notes on coordinates whose residues no event looks at: small floats may be why, or they are large.
 
     Their values are more than a table holds, or fewer on the grid, so that no event looks at each of them either.
     """
-    found = []
+    found: dict[str, list[str]] = {}
     for k, step in enumerate(quantiser.steps):
-        # a few outputs mostly tell
-        if largest_unit(finite_of(pair[0][:A_FEW, k])) is None:
-            continue
-        values = finite_of(np.concatenate([side[:, k] for side in pair]))
-        unit = unit_of_small_floats(values)
-        if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
-            found.append(f"output[{k}]" if reduction is None else reduction.described(k))
-    if not found:
-        return ()
-    where = f"{found[0]}: its" if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...): their"
-    return (f"{NO_RESIDUES}{where} numbers look like single precision",)
+        for why, few_tell, of_all in WHY_NO_RESIDUES:
+            # a few outputs mostly tell
+            if few_tell(finite_of(pair[0][:A_FEW, k])) is None:
+                continue
+            values = finite_of(np.concatenate([side[:, k] for side in pair]))
+            unit = of_all(values)
+            if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
+                found.setdefault(why, []).append(f"output[{k}]" if reduction is None else reduction.described(k))
+    return tuple(
+        f"{NO_RESIDUES}{some[0]}: its numbers {why}"
+        if len(some) == 1
+        else f"{NO_RESIDUES}{len(some)} coordinates ({some[0]}, ...): their numbers {why}"
+        for why, some in found.items()
+    )
 
 
 def unseen(

@@ -238,10 +238,11 @@ class EstimateResult:
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
-        parts.append(f"kinds of events that were not searched{kinds}")
+        parts.append(f"kinds of events that were not searched, such as residues modulo more than 256{kinds}")
         parts += [note for note in found.notes if note.startswith((NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
+            parts.append("residues and norms of several coordinates, and what many show only together")
         if found.event.reduction is not None:
             kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
             parts.append(f"what coordinates show only together, outside {kept}")

@@ -35,6 +35,18 @@ class LargerParity(Parity):
     lowest, widest = 36_000_000, 12_000_000
 
 
+class LargeParity(Parity):
+    """Numbers like times in microseconds, of which a grid loses the last digits."""
+
+    lowest, widest = 2**50, 2**50
+
+
+class LargeSteps(LargeParity):
+    """No residues: numbers so large that all floats are whole."""
+
+    lowest, widest = 2**56, 2**56
+
+
 class FewNumbers(Parity):
     """So few that each is told from the others."""
 
@@ -100,11 +112,20 @@ def test_residues_that_single_precision_explains_are_named(kind):
     assert (result.verdict("ideal") == "refuted") is (kind in (LargerParity, FewNumbers))
 
 
+@pytest.mark.parametrize("kind", [LargeParity, LargeSteps, LargerParity])
+def test_residues_of_numbers_too_large_are_named(kind):
+    result = found_of(kind)
+    named = "no event looked at residues of output[0]: its numbers are too large" in result.not_ruled_out()
+    assert named is (RESIDUES in result.not_ruled_out()) is (kind is LargeParity)
+    assert (result.verdict("ideal") == "refuted") is (kind is LargerParity)
+
+
 @pytest.mark.parametrize("kind", [OfThree, Parity])
 def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     result = found_of(kind)
     assert result.verdict("ideal") == "not refuted"
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)
+    assert ("residues and norms of several coordinates" in result.not_ruled_out()) is (kind is OfThree)
     assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
 
 
