@@ -16,7 +16,7 @@ from audit.auditor.events.quantiser import (
     unit_of_large,
     unit_of_small_floats,
 )
-from audit.auditor.events.ranks import repeated
+from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.values import (
     LARGEST_TABLE,
@@ -56,6 +56,15 @@ WHY_NO_RESIDUES = (
     ("are too large", unit_of_any, unit_of_large),
 )
 """What is said, what a few outputs must be multiples of, and all of them."""
+
+FINER = "no event looked at differences finer than the grid"
+"""Begins the note on outputs that the grid takes for one."""
+
+SEEN_APART, OF_THEIR_SIZE = 2.0**-30, 2.0**-44
+"""Shares of a grid's step, and of the numbers themselves, beyond which differences are more than float noise."""
+
+ALONE = 3
+"""Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
 
 RARE_CODES = "codes too rare to be learned"
 """Begins the note on values that come again beside values that never do."""
@@ -98,6 +107,36 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
         else f"{NO_RESIDUES}{len(some)} coordinates ({some[0]}, ...): their numbers {why}"
         for why, some in found.items()
     )
+
+
+def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
+    """Return a note on coordinates in which many outputs differ, by more than float noise, and not on the grid."""
+    found, largest = [], 0.0
+    for k, step in enumerate(quantiser.steps):
+        if step <= 0:
+            continue
+        values = np.sort(finite_of(np.concatenate([side[:LOOKED_AT, k] for side in pair])))
+        cells = quantiser.of_one(k)(values[:, np.newaxis])[:, 0]
+        many = max(2, int(MANY_UNSEEN * len(values)))
+        if not len(values) or not most_often(cells, many):
+            continue
+        kinds, first, counts = np.unique(cells, return_index=True, return_counts=True)
+        widths = values[first + counts - 1] - values[first]
+        noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first]))
+        # two cells, and far fewer beside them: else the grid tells many of the numbers apart
+        next_to = np.diff(kinds) < 1.5 * step
+        before, after = np.append(0, next_to * counts[:-1]), np.append(next_to * counts[1:], 0)
+        beside = np.maximum(before, np.append(next_to * after[1:], 0))
+        alone = counts + after >= np.maximum(many, ALONE * beside)
+        alone[1:] |= alone[:-1] & next_to
+        share = counts[alone & (widths > noise)].sum() / len(values)
+        if share:
+            found.append(f"output[{k}]" if reduction is None else reduction.described(k))
+            largest = max(largest, share)
+    if not found:
+        return ()
+    where = found[0] if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...)"
+    return (f"{FINER}, which {largest:.2g} of the outputs have in {where}",)
 
 
 def unseen(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from audit.auditor.events import Quantiser
+from audit.auditor.notes import finer_than_grid
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.report import EstimateResult
 from audit.gate.requests import asked
@@ -120,12 +122,58 @@ def test_residues_of_numbers_too_large_are_named(kind):
     assert (result.verdict("ideal") == "refuted") is (kind is LargerParity)
 
 
+class SmallBesideWide(Parity):
+    """The data show in a third of the outputs, a billion times smaller than the others."""
+
+    small: ClassVar[float] = 1e-6
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        small = self.small * (1 + data + rng.laplace(size=(count, 1)) / 10)
+        return np.where(rng.random((count, 1)) < 0.3, small, 1e3 * rng.normal(size=(count, 1)))
+
+
+class NothingBesideWide(SmallBesideWide):
+    """Equal ones."""
+
+    small = 0.0
+
+
+class NoiseBesideWide(SmallBesideWide):
+    """They differ as float noise does."""
+
+    small = 1e-14
+
+
+class OneBesideWide(SmallBesideWide):
+    """The grid tells them apart."""
+
+    small = 1.0
+
+
+@pytest.mark.parametrize("kind", [SmallBesideWide, NothingBesideWide, NoiseBesideWide, OneBesideWide])
+def test_outputs_that_the_grid_takes_for_one_are_named(kind):
+    result = found_of(kind)
+    said = "no event looked at differences finer than the grid, which 0.3 of the outputs have in output[0]"
+    named = said in result.not_ruled_out()
+    assert named is ("differences finer" in result.not_ruled_out()) is (kind is SmallBesideWide)
+    assert (result.verdict("ideal") == "refuted") is (kind is OneBesideWide)
+
+
+@pytest.mark.parametrize(("middle", "width", "named"), [(0.0, 0.1, True), (0.5, 0.1, True), (0.5, 4.0, False)])
+def test_numbers_in_a_cell_or_two_are_named(middle, width, named):
+    """Null control: ones that spread over several cells, as coarse as a grid may be."""
+    rng = np.random.default_rng(1)
+    wide = 1e5 * rng.normal(size=(2, 4_000, 1))
+    sides = np.where(rng.random(wide.shape) < 0.3, rng.normal(middle, width, wide.shape), wide)
+    assert bool(finer_than_grid((sides[0], sides[1]), Quantiser(np.ones(1)), None)) is named
+
+
 @pytest.mark.parametrize("kind", [OfThree, Parity])
 def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     result = found_of(kind)
     assert result.verdict("ideal") == "not refuted"
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)
-    assert ("residues and norms of several coordinates" in result.not_ruled_out()) is (kind is OfThree)
+    assert ("residues, norms and relations of several coordinates" in result.not_ruled_out()) is (kind is OfThree)
     assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
 
 
