@@ -121,10 +121,11 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
         if not len(values) or not most_often(cells, many):
             continue
         kinds, first, counts = np.unique(cells, return_index=True, return_counts=True)
-        widths = values[first + counts - 1] - values[first]
-        noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first]))
+        # halves of finite numbers have a finite difference
+        widths = values[first + counts - 1] / 2 - values[first] / 2
+        noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first])) / 2
         # two cells, and far fewer beside them: else the grid tells many of the numbers apart
-        next_to = np.diff(kinds) < 1.5 * step
+        next_to = np.diff(kinds / 2) < 0.75 * step
         before, after = np.append(0, next_to * counts[:-1]), np.append(next_to * counts[1:], 0)
         beside = np.maximum(before, np.append(next_to * after[1:], 0))
         alone = counts + after >= np.maximum(many, ALONE * beside)

@@ -168,6 +168,12 @@ def test_numbers_in_a_cell_or_two_are_named(middle, width, named):
     assert bool(finer_than_grid((sides[0], sides[1]), Quantiser(np.ones(1)), None)) is named
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_largest_floats_are_told_apart():
+    sides = np.random.default_rng(1).choice([-1.7e308, 0.0, 1.7e308], size=(2, 100, 1))
+    assert finer_than_grid((sides[0], sides[1]), Quantiser.of(*sides), None) == ()
+
+
 @pytest.mark.parametrize("kind", [OfThree, Parity])
 def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     result = found_of(kind)
