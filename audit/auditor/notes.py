@@ -112,8 +112,9 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
 def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
     """Return a note on coordinates in which many outputs differ, by more than float noise, and not on the grid."""
     found, largest = [], 0.0
-    for k, step in enumerate(quantiser.steps):
-        if step <= 0:
+    # where steps grow, the smallest
+    for k, step in enumerate(np.abs(quantiser.steps)):
+        if step == 0:
             continue
         values = np.sort(finite_of(np.concatenate([side[:LOOKED_AT, k] for side in pair])))
         cells = quantiser.of_one(k)(values[:, np.newaxis])[:, 0]

@@ -159,13 +159,14 @@ def test_outputs_that_the_grid_takes_for_one_are_named(kind):
     assert (result.verdict("ideal") == "refuted") is (kind is OneBesideWide)
 
 
+@pytest.mark.parametrize("step", [1.0, -1.0])
 @pytest.mark.parametrize(("middle", "width", "named"), [(0.0, 0.1, True), (0.5, 0.1, True), (0.5, 4.0, False)])
-def test_numbers_in_a_cell_or_two_are_named(middle, width, named):
+def test_numbers_in_a_cell_or_two_are_named(middle, width, named, step):
     """Null control: ones that spread over several cells, as coarse as a grid may be."""
     rng = np.random.default_rng(1)
     wide = 1e5 * rng.normal(size=(2, 4_000, 1))
     sides = np.where(rng.random(wide.shape) < 0.3, rng.normal(middle, width, wide.shape), wide)
-    assert bool(finer_than_grid((sides[0], sides[1]), Quantiser(np.ones(1)), None)) is named
+    assert bool(finer_than_grid((sides[0], sides[1]), Quantiser(np.array([step])), None)) is named
 
 
 @pytest.mark.filterwarnings("error")
