@@ -36,6 +36,9 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 FEW_CODES = 30
 """Fewer unlearned outputs that come again may be chance."""
 
+FOR_CODES = 2**15
+"""Numbers of each input among which some come again if a uniform number of 24 bits is behind them."""
+
 A_FEW = 100
 """Outputs to look at before all others."""
 
@@ -180,9 +183,10 @@ def rare_codes(
 
     Multiples of a unit and numbers of single precision do so, too.
     """
-    found = []
-    for k in set(range(choosing[0].shape[1])) - set(repeating):
-        if not may_repeat(np.concatenate([side[:LOOKED_AT, [k]] for side in choosing])):
+    found, width = [], choosing[0].shape[1]
+    looked_at = max(LOOKED_AT, FOR_CODES // width)
+    for k in set(range(width)) - set(repeating):
+        if not may_repeat(np.concatenate([side[:looked_at, [k]] for side in choosing])):
             continue
         known, later = (finite_of(np.concatenate([side[:, k] for side in pair])) for pair in (learning, choosing))
         _, counts = np.unique(later[~np.isin(later, known)], return_counts=True)
