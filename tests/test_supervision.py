@@ -246,3 +246,16 @@ def test_closed_streams_and_an_ignored_sigchld_change_nothing() -> None:
         check=False,
     )
     assert done.returncode == EXIT_REFUTED
+
+
+def test_worker_that_foreign_code_forks_ends_by_its_signal_without_a_word() -> None:
+    """As `multiprocessing` ends its pools; each worker wrote a traceback."""
+    code = (
+        "child = os.fork()\n"
+        "if not child:\n time.sleep(60); os._exit(5)\n"
+        "time.sleep(0.2); os.kill(child, signal.SIGTERM)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGTERM"
+    )
+    with started(code) as process:
+        assert process.communicate() == ("", "")
+    assert process.returncode == EXIT_REFUTED

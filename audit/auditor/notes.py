@@ -8,8 +8,15 @@ import numpy as np
 
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
-from audit.auditor.events.quantiser import finite_of, largest_unit, step_of, unit_of_small_floats
-from audit.auditor.events.ranks import repeated
+from audit.auditor.events.quantiser import (
+    finite_of,
+    largest_unit,
+    step_of,
+    unit_of_any,
+    unit_of_large,
+    unit_of_small_floats,
+)
+from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.values import (
     LARGEST_TABLE,
@@ -29,6 +36,9 @@ MOSTLY, MANY_UNSEEN = 0.9, 0.01
 FEW_CODES = 30
 """Fewer unlearned outputs that come again may be chance."""
 
+FOR_CODES = 2**15
+"""Numbers of each input among which some come again if a uniform number of 24 bits is behind them."""
+
 A_FEW = 100
 """Outputs to look at before all others."""
 
@@ -43,6 +53,21 @@ SHARED_GENERATOR = (
 )
 
 NO_RESIDUES = "no event looked at residues of "
+
+WHY_NO_RESIDUES = (
+    ("look like single precision", largest_unit, unit_of_small_floats),
+    ("are too large", unit_of_any, unit_of_large),
+)
+"""What is said, what a few outputs must be multiples of, and all of them."""
+
+FINER = "no event looked at differences finer than the grid"
+"""Begins the note on outputs that the grid takes for one."""
+
+SEEN_APART, OF_THEIR_SIZE = 2.0**-30, 2.0**-44
+"""Shares of a grid's step, and of the numbers themselves, beyond which differences are more than float noise."""
+
+ALONE = 3
+"""Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
 
 RARE_CODES = "codes too rare to be learned"
 """Begins the note on values that come again beside values that never do."""
@@ -65,23 +90,58 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
 
 
 def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
-    """Return a note on coordinates whose residues no event looks at, because small floats may explain them.
+    """Return notes on coordinates whose residues no event looks at: small floats may be why, or they are large.
 
     Their values are more than a table holds, or fewer on the grid, so that no event looks at each of them either.
     """
-    found = []
+    found: dict[str, list[str]] = {}
     for k, step in enumerate(quantiser.steps):
-        # a few outputs mostly tell
-        if largest_unit(finite_of(pair[0][:A_FEW, k])) is None:
+        for why, few_tell, of_all in WHY_NO_RESIDUES:
+            # a few outputs mostly tell
+            if few_tell(finite_of(pair[0][:A_FEW, k])) is None:
+                continue
+            values = finite_of(np.concatenate([side[:, k] for side in pair]))
+            unit = of_all(values)
+            if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
+                found.setdefault(why, []).append(f"output[{k}]" if reduction is None else reduction.described(k))
+    return tuple(
+        f"{NO_RESIDUES}{some[0]}: its numbers {why}"
+        if len(some) == 1
+        else f"{NO_RESIDUES}{len(some)} coordinates ({some[0]}, ...): their numbers {why}"
+        for why, some in found.items()
+    )
+
+
+def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
+    """Return a note on coordinates in which many outputs differ, by more than float noise, and not on the grid."""
+    found, largest = [], 0.0
+    # where steps grow, the smallest
+    for k, step in enumerate(np.abs(quantiser.steps)):
+        if step == 0:
             continue
-        values = finite_of(np.concatenate([side[:, k] for side in pair]))
-        unit = unit_of_small_floats(values)
-        if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
+        values = np.sort(finite_of(np.concatenate([side[:LOOKED_AT, k] for side in pair])))
+        cells = quantiser.of_one(k)(values[:, np.newaxis])[:, 0]
+        many = max(2, int(MANY_UNSEEN * len(values)))
+        if not len(values) or not most_often(cells, many):
+            continue
+        kinds, first, counts = np.unique(cells, return_index=True, return_counts=True)
+        # halves of finite numbers have a finite difference
+        widths = values[first + counts - 1] / 2 - values[first] / 2
+        noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first])) / 2
+        # two cells, and far fewer beside them: else the grid tells many of the numbers apart
+        next_to = np.diff(kinds / 2) < 0.75 * step
+        before, after = np.append(0, next_to * counts[:-1]), np.append(next_to * counts[1:], 0)
+        beside = np.maximum(before, np.append(next_to * after[1:], 0))
+        alone = counts + after >= np.maximum(many, ALONE * beside)
+        alone[1:] |= alone[:-1] & next_to
+        share = counts[alone & (widths > noise)].sum() / len(values)
+        if share:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
+            largest = max(largest, share)
     if not found:
         return ()
-    where = f"{found[0]}: its" if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...): their"
-    return (f"{NO_RESIDUES}{where} numbers look like single precision",)
+    where = found[0] if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...)"
+    return (f"{FINER}, which {largest:.2g} of the outputs have in {where}",)
 
 
 def unseen(
@@ -123,9 +183,10 @@ def rare_codes(
 
     Multiples of a unit and numbers of single precision do so, too.
     """
-    found = []
-    for k in set(range(choosing[0].shape[1])) - set(repeating):
-        if not may_repeat(np.concatenate([side[:LOOKED_AT, [k]] for side in choosing])):
+    found, width = [], choosing[0].shape[1]
+    looked_at = max(LOOKED_AT, FOR_CODES // width)
+    for k in set(range(width)) - set(repeating):
+        if not may_repeat(np.concatenate([side[:looked_at, [k]] for side in choosing])):
             continue
         known, later = (finite_of(np.concatenate([side[:, k] for side in pair])) for pair in (learning, choosing))
         _, counts = np.unique(later[~np.isin(later, known)], return_counts=True)

@@ -30,6 +30,7 @@ from audit.auditor.events.families import SLOW, Taught
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
+    finer_than_grid,
     new_combinations,
     notes_on,
     rare_codes,
@@ -272,7 +273,9 @@ def select_from(
         share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
         notes += [*rare, *new_combinations(learning, choosing, quantiser)]
         notes += rare_codes(learning, choosing, repeating, source.reduction)
-    notes += [*residues_passed_over(choosing, quantiser, source.reduction), *getattr(source.subject, "notes", ())]
+    for passed_over in (residues_passed_over, finer_than_grid):
+        notes += passed_over(choosing, quantiser, source.reduction)
+    notes += getattr(source.subject, "notes", ())
     return Selection(of_ideal, of_implementation, levels, cuts, tuple(notes), rows, share_unseen)
 
 

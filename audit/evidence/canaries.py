@@ -8,6 +8,9 @@ import numpy.typing as npt
 from audit.bounds import CanaryMethod, canary_epsilon_bound, canary_mu_bound
 from audit.subjects.adapters.outputs import as_floats
 
+TIES = 0
+"""Seed of the order of equal scores."""
+
 
 def canary_lower_bound(
     scores: npt.ArrayLike,
@@ -23,7 +26,7 @@ def canary_lower_bound(
     Assumes that a separate fair coin put each canary into the data, that neighbours differ by one record
     added or removed, and that `guesses` was fixed before you saw which canaries were members.  Half of the
     guesses are that the canaries with the highest scores are members, the other half that those with the lowest
-    are not.
+    are not.  Of equal scores chance decides, the same in each call.
 
     Parameters
     ----------
@@ -78,9 +81,11 @@ def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) 
         raise ValueError("scores and members must have one entry for each canary, and no score may be NaN")
     if not np.isin(bits, (0, 1)).all():
         raise ValueError("members must be 0 or 1, or false or true")
-    if guesses % 2 or not 2 <= guesses <= len(values):
+    if not hasattr(guesses, "__index__") or guesses % 2 or not 2 <= guesses <= len(values):
         raise ValueError(f"guesses must be even, from 2 to {len(values)}, not {guesses}")
-    order = np.argsort(values, kind="stable")
+    # the place of a canary may tell whether it is a member, and so must not decide among equal scores
+    places = np.random.default_rng(TIES).permutation(len(values))
+    order = places[np.argsort(values[places], kind="stable")]
     half = guesses // 2
     right = int((bits[order[-half:]] == 1).sum() + (bits[order[:half]] == 0).sum())
     return right, len(values)

@@ -25,6 +25,7 @@ from audit.bounds.counts import LARGEST_EPSILON
 from audit.evidence.copies import confirmed, patience_within
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
+from audit.subjects.adjacency import notes_on_pair
 from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
@@ -219,6 +220,7 @@ def estimated(
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
         make = partial(rebuilt_anew, request.subject)
         found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience, anew=True)
+        found = replace(found, notes=(*found.notes, *notes_on_pair(*audit.subject.inputs())))
     else:
         found = carried()
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)

@@ -63,6 +63,10 @@ OF_CERTIFYING, OF_SCREENED, OF_SELECTED = 5, 10, 3
 Or for so many of both inputs that do not certify, where a stage certified on more draws than planned.
 """
 
+FEWEST_SELECTED = int(SMALLEST_DRAWS * CHOOSE_SHARE) // 2
+FEWEST_SCREENED = int(SMALLEST_DRAWS * SCREEN_SHARE) // 2
+"""Rows per input from which the smallest audit makes its grid, and that of outputs to be reduced."""
+
 ENOUGH_FAR = 1_000
 """So many fresh outputs that differ from the usual one show how near to it an audit's come, but for luck."""
 
@@ -281,14 +285,15 @@ def too_fine(
     viewed = [side if event.reduction is None else event.reduction(side) for side in (left, right)]
     grid = event.quantiser
     whole = certified + selected // 2 if at_once else 0
-    rows = max(1, min(certified // OF_CERTIFYING, selected // OF_SELECTED), int(whole * CHOOSE_SHARE))
+    shares = min(certified // OF_CERTIFYING, selected // OF_SELECTED), int(whole * CHOOSE_SHARE)
+    rows = max(FEWEST_SELECTED, *shares)
     ours, others = map(filled, viewed)
     if is_hidden(event.score, ours, others, rows):
         # sums in which wide noise cancels have a finer one
         grid = Quantiser(grid.steps * 2.0**FINER_BITS)
     grids = [(grid, viewed, rows)]
     if event.reduction is not None:
-        screened = max(certified // OF_SCREENED, int(whole * SCREEN_SHARE))
+        screened = max(FEWEST_SCREENED, certified // OF_SCREENED, int(whole * SCREEN_SHARE))
         grids.append((event.reduction.quantiser, [left, right], screened))
     found: set[int] = set()
     for quantiser, sides, rows in grids:

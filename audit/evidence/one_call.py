@@ -38,7 +38,7 @@ from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.words import barely_refuted, counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
-from audit.subjects.adjacency import UNCHECKED, Relation, key_of, require_neighbours
+from audit.subjects.adjacency import UNCHECKED, Relation, key_of, notes_on_pair, require_neighbours
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.arrays import FloatArray
 from reference.common.documents import plain
@@ -438,6 +438,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         raise
     _require_unchanged(inputs, before)
     notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
+    notes += notes_on_pair(*inputs)
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))

@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
-from audit.auditor.notes import NO_RESIDUES, RARE_CODES
+from audit.auditor.notes import FINER, NO_RESIDUES, RARE_CODES
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
@@ -238,10 +238,12 @@ class EstimateResult:
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
-        parts.append(f"kinds of events that were not searched{kinds}")
-        parts += [note for note in found.notes if note.startswith((NO_RESIDUES, RARE_CODES))]
+        of_one = "residues modulo more than 256 or digits of numbers that do not repeat"
+        parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
+        parts += [note for note in found.notes if note.startswith((FINER, NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
+            parts.append("residues, norms and relations of several coordinates, and what many show only together")
         if found.event.reduction is not None:
             kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
             parts.append(f"what coordinates show only together, outside {kept}")

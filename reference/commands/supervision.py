@@ -180,6 +180,10 @@ def _interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _ended(number: int, _frame: FrameType | None) -> NoReturn:
+    if not any(channel.child == os.getpid() for channel, _ in _TOLD):
+        # a process that foreign code forked, such as a worker: it ends as it would without us
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
     # a second one must not end the clean-up
     signal.signal(number, signal.SIG_IGN)
     raise EndedBySignalError(number)

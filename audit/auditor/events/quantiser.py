@@ -25,6 +25,9 @@ UNITS = (1.0, 0.5, 0.25, 0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
 MOST_BINARY_UNITS, MOST_DECIMAL_UNITS = 2.0**40, 2.0**32
 """Up to so many units of a power of two, or of a decimal, multiples are far above float noise."""
 
+LARGEST_BINARY, LARGEST_DECIMAL = 2.0**53, 2.0**45
+"""Up to so many units floats still show all multiples."""
+
 OFF = 2.0**-6
 """Share of a decimal by which float noise and the grid may move its multiples."""
 
@@ -194,14 +197,27 @@ def largest_unit(values: FloatArray) -> float | None:
     return next((unit for unit in UNITS if _are_multiples(values, unit)), None)
 
 
+def unit_of_any(values: FloatArray) -> float | None:
+    """Return the largest of :data:`UNITS` that all values are multiples of, however large they are."""
+    limits = LARGEST_BINARY, LARGEST_DECIMAL
+    return next((unit for unit in UNITS if _are_multiples(values, unit, limits)), None)
+
+
+def unit_of_large(values: FloatArray) -> float | None:
+    """Return the unit of :func:`unit_of_any` if some values are too large for its grid."""
+    return unit_of_any(values) if largest_unit(values) is None else None
+
+
 def multiples_of(unit: float, values: FloatArray) -> IntArray:
     """Return how many units each value is, of values that are multiples of it."""
     return np.rint(values / unit).astype(np.int64)
 
 
-def _are_multiples(values: FloatArray, unit: float) -> bool:
+def _are_multiples(
+    values: FloatArray, unit: float, limits: tuple[float, float] = (MOST_BINARY_UNITS, MOST_DECIMAL_UNITS)
+) -> bool:
     binary = _is_power_of_two(unit)
-    most, off = (MOST_BINARY_UNITS * unit, 0.0) if binary else (MOST_DECIMAL_UNITS * unit, OFF)
+    most, off = (limits[0] * unit, 0.0) if binary else (limits[1] * unit, OFF)
     # continuous values are told by a few
     for some in (values[:A_FEW], values):
         sizes = np.abs(some)

@@ -307,6 +307,25 @@ def test_codes_beside_noise_that_are_too_rare_to_be_learned_are_noted(codes, sin
     assert any(note.startswith(f"{RARE_CODES}, which numbers in output[0]") for note in found.notes) is (codes > 0)
 
 
+class OfFewBits(Laplace):
+    """Laplace noise from a uniform number of a few bits, as single precision has: no value has both inputs."""
+
+    bits: ClassVar[int] = 24
+
+    def sample(self, data: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        uniform = (rng.integers(2**self.bits, size=(count, 1)) + 0.5) / 2**self.bits - 0.5
+        return np.asarray(data - np.copysign(np.log1p(-2 * np.abs(uniform)), uniform))
+
+
+@pytest.mark.parametrize("bits", [24, 52])
+def test_noise_from_a_number_of_few_bits_is_noted(bits, monkeypatch):
+    monkeypatch.setattr(OfFewBits, "bits", bits)
+    found = audit(OfFewBits(), 400_000, families=SOME)
+    assert found.verdict(1.0) == "not refuted"
+    named = any(note.startswith(f"{RARE_CODES}, which numbers in output[0]") for note in found.notes)
+    assert named is (bits == 24)
+
+
 def made(alone: float, rows: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Return rare values on two inputs: each occurs once or twice, and this share has one input alone."""
     kinds = rows

@@ -164,6 +164,18 @@ def test_scores_of_noisy_memberships_give_a_bound_below_the_loss(scale, low, hig
         assert bound(rng.normal(size=2_000), members, guesses=300) == 0
 
 
+@pytest.mark.parametrize("kinds", [1, 2, 5])
+@pytest.mark.parametrize("last", [True, False])
+def test_order_of_canaries_of_equal_scores_tells_nothing(kinds, last):
+    """Members that stood together were told by their places: a bound of 4.6 from scores that know nothing."""
+    rng = np.random.default_rng(2)
+    members = np.sort(rng.random(2_000) < 0.5)[:: 1 if last else -1]
+    for bound in (canary_lower_bound, canary_mu_lower_bound):
+        assert bound(rng.integers(kinds, size=2_000), members, guesses=300, significance=1e-6) == 0
+    # equal scores that know something still show it
+    assert canary_lower_bound(members & (rng.random(2_000) < 0.9), members, guesses=300) > 1.0
+
+
 @pytest.mark.parametrize(
     ("scores", "members", "guesses", "said"),
     [
@@ -171,6 +183,7 @@ def test_scores_of_noisy_memberships_give_a_bound_below_the_loss(scale, low, hig
         (np.full(4, np.nan), np.zeros(4), 2, "NaN"),
         (np.zeros(4), np.full(4, 2), 2, "0 or 1"),
         (np.zeros(4), np.zeros(4), 3, "even"),
+        (np.zeros(4), np.zeros(4), 2.0, "even"),
         (np.zeros(4), np.zeros(4), 6, "from 2 to 4"),
     ],
 )

@@ -206,6 +206,18 @@ def test_steps_that_grow_where_an_audit_has_even_ones_decide_nothing(right, law,
     assert grid.holds is holds
 
 
+@pytest.mark.parametrize(("finer", "holds"), [(1, True), (2**9, False)])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_no_number_of_draws_explains_a_grid_of_too_few_outputs(finer, holds, at_once):
+    """A certificate that stated no draws but the certifying ones was accepted with a grid 2^9 times as fine."""
+    rng = np.random.default_rng(2)
+    drawn = rng.laplace(size=(2, 20_000, 1))
+    grid = Quantiser(Quantiser.of(*drawn[:, :100]).steps / finer)
+    event = Event(CoordinateScore(0), 0.0, True, "left", grid)
+    for certified, selected in ((350, 2), (1_000, 2), (2, 2)):
+        assert (too_fine(event, *drawn, certified, selected, at_once=at_once) == ()) is holds
+
+
 def test_a_false_number_of_draws_allows_no_finer_grid():
     """Of many draws at once few certify; then their grid was made from many, and rare far outputs show in it."""
     rng, subject = np.random.default_rng(0), Rare(0.05)

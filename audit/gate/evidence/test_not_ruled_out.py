@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from audit.auditor.events import Quantiser
+from audit.auditor.notes import finer_than_grid
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.report import EstimateResult
 from audit.gate.requests import asked
@@ -33,6 +35,18 @@ class LargerParity(Parity):
     """Numbers that no single precision holds."""
 
     lowest, widest = 36_000_000, 12_000_000
+
+
+class LargeParity(Parity):
+    """Numbers like times in microseconds, of which a grid loses the last digits."""
+
+    lowest, widest = 2**50, 2**50
+
+
+class LargeSteps(LargeParity):
+    """No residues: numbers so large that all floats are whole."""
+
+    lowest, widest = 2**56, 2**56
 
 
 class FewNumbers(Parity):
@@ -100,11 +114,73 @@ def test_residues_that_single_precision_explains_are_named(kind):
     assert (result.verdict("ideal") == "refuted") is (kind in (LargerParity, FewNumbers))
 
 
+@pytest.mark.parametrize("kind", [LargeParity, LargeSteps, LargerParity])
+def test_residues_of_numbers_too_large_are_named(kind):
+    result = found_of(kind)
+    named = "no event looked at residues of output[0]: its numbers are too large" in result.not_ruled_out()
+    assert named is (RESIDUES in result.not_ruled_out()) is (kind is LargeParity)
+    assert (result.verdict("ideal") == "refuted") is (kind is LargerParity)
+
+
+class SmallBesideWide(Parity):
+    """The data show in a third of the outputs, a billion times smaller than the others."""
+
+    small: ClassVar[float] = 1e-6
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        small = self.small * (1 + data + rng.laplace(size=(count, 1)) / 10)
+        return np.where(rng.random((count, 1)) < 0.3, small, 1e3 * rng.normal(size=(count, 1)))
+
+
+class NothingBesideWide(SmallBesideWide):
+    """Equal ones."""
+
+    small = 0.0
+
+
+class NoiseBesideWide(SmallBesideWide):
+    """They differ as float noise does."""
+
+    small = 1e-14
+
+
+class OneBesideWide(SmallBesideWide):
+    """The grid tells them apart."""
+
+    small = 1.0
+
+
+@pytest.mark.parametrize("kind", [SmallBesideWide, NothingBesideWide, NoiseBesideWide, OneBesideWide])
+def test_outputs_that_the_grid_takes_for_one_are_named(kind):
+    result = found_of(kind)
+    said = "no event looked at differences finer than the grid, which 0.3 of the outputs have in output[0]"
+    named = said in result.not_ruled_out()
+    assert named is ("differences finer" in result.not_ruled_out()) is (kind is SmallBesideWide)
+    assert (result.verdict("ideal") == "refuted") is (kind is OneBesideWide)
+
+
+@pytest.mark.parametrize("step", [1.0, -1.0])
+@pytest.mark.parametrize(("middle", "width", "named"), [(0.0, 0.1, True), (0.5, 0.1, True), (0.5, 4.0, False)])
+def test_numbers_in_a_cell_or_two_are_named(middle, width, named, step):
+    """Null control: ones that spread over several cells, as coarse as a grid may be."""
+    rng = np.random.default_rng(1)
+    wide = 1e5 * rng.normal(size=(2, 4_000, 1))
+    sides = np.where(rng.random(wide.shape) < 0.3, rng.normal(middle, width, wide.shape), wide)
+    assert bool(finer_than_grid((sides[0], sides[1]), Quantiser(np.array([step])), None)) is named
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_floats_are_told_apart():
+    sides = np.random.default_rng(1).choice([-1.7e308, 0.0, 1.7e308], size=(2, 100, 1))
+    assert finer_than_grid((sides[0], sides[1]), Quantiser.of(*sides), None) == ()
+
+
 @pytest.mark.parametrize("kind", [OfThree, Parity])
 def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     result = found_of(kind)
     assert result.verdict("ideal") == "not refuted"
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)
+    assert ("residues, norms and relations of several coordinates" in result.not_ruled_out()) is (kind is OfThree)
     assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import namedtuple
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.subject import SubjectError
 from audit.epsilon_estimate import main
 from audit.subjects.adapters import DiffprivlibMechanism, EstimatorSubject, OpenDPMeasurement
-from audit.subjects.adapters.outputs import as_rows
+from audit.subjects.adapters.outputs import as_rows, type_of
 from reference.classifier import PDFCClassifier
 
 HERE = "audit.gate.subjects.test_adapters"
@@ -292,3 +293,35 @@ def test_opendp_vectors_are_rows():
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=3), dp.l1_distance(T=float)
     subject = OpenDPMeasurement(dp.m.make_laplace(*space, scale=1.0), [0.0] * 3, [1.0, 0.0, 0.0], d_in=1.0)
     assert subject.sample(subject.left, 4, np.random.default_rng()).shape == (4, 3)
+
+
+# --- Tables ---------------------------------------------------------------------------------------------------
+
+TABLES = {
+    "type": lambda pandas, side: pandas.DataFrame({"a": [1]}, dtype=("int64", "float64")[side]),
+    "name": lambda pandas, side: pandas.Series([1.0], name="xy"[side]),
+    "name of labels": lambda pandas, side: pandas.Series([1.0], index=pandas.Index([0], name="xy"[side])),
+    "text or number": lambda pandas, side: pandas.Series([1.0], index=[("1", 1)[side]]),
+    "comma": lambda pandas, side: pandas.Series([1.0, 2.0], index=[("a, b", "c"), ("a", "b, c")][side]),
+    "end of many labels": lambda pandas, side: pandas.Series(np.zeros(99), index=[*range(98), "xy"[side]]),
+    "fields": lambda _, side: cast(Any, namedtuple)("Sums", "xy"[side])(1.0),
+    "array of a library": lambda pandas, side: pandas.array([1], dtype=("Int64", "Int32")[side]),
+}
+
+
+@pytest.mark.parametrize("made", TABLES.values(), ids=TABLES)
+def test_what_a_table_shows_besides_its_numbers_is_compared(made):
+    """Its numbers are the same on both inputs."""
+    pandas = pytest.importorskip("pandas")
+    assert type_of(made(pandas, 0)) != type_of(made(pandas, 1))
+    # null control
+    assert type_of(made(pandas, 0)) == type_of(made(pandas, 0))
+
+
+def test_attrs_of_a_table_are_refused():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.Series([1.0])
+    assert as_rows([table]).tolist() == [[1.0]]
+    table.attrs["records"] = 5
+    with pytest.raises(SubjectError, match="a table without attrs"):
+        as_rows([table])

@@ -33,6 +33,7 @@ from audit.subjects.programs import (
     ProgramStartError,
     ProgramSubject,
     ProgramTimeoutError,
+    RepeatedDrawsError,
     ReportedError,
     RestartedError,
     UnaskedOutputError,
@@ -347,6 +348,27 @@ def test_a_program_that_is_another_when_restarted_gives_no_verdict(capsys, tmp_p
     assert main([*words, "--format", "json"]) == 2
     printed = capsys.readouterr()
     assert (printed.out, said in printed.err) == ("", True), printed.err
+
+
+@pytest.mark.parametrize("salt", ["", "os.getpid()"])
+def test_a_program_seeded_from_the_clock_is_noticed_seconds_later(start, tmp_path, salt):
+    """The two last starts have one seed, as within a second; the first has another."""
+    starts = tmp_path / "starts"
+    starts.touch()
+    code = (
+        f"n = os.path.getsize({str(starts)!r}); open({str(starts)!r}, 'a').write('.')\n"
+        f"random.seed(repr([n > 0, {salt}]))\n"
+        "for request in requests(): say({'values': values(request)})"
+    )
+    subject = start(code)
+    draw(subject)
+    if salt:
+        # null control
+        subject.finish()
+    else:
+        with pytest.raises(RepeatedDrawsError, match="when it was started again"):
+            subject.finish()
+    assert starts.stat().st_size == 3
 
 
 def test_a_seed_that_gives_other_draws_when_started_again_is_refused(start, tmp_path):

@@ -17,7 +17,7 @@ OWN_ENTROPY = "the subject draws from its own entropy: a rerun repeats the audit
 """The note of a subject that does not use the given generator."""
 
 MOST_LABELS = 60
-"""Letters of a table's labels that are shown."""
+"""Letters of a table's labels and types that are shown."""
 
 SMALL_FLOATS = (float, np.float32, np.float16, np.bool_)
 """Types that lose nothing as 64-bit floats."""
@@ -56,17 +56,40 @@ def type_of(output: Any) -> str:
         nested = any(issubclass(one, list | tuple | np.ndarray) for one in of_each_type)
         kinds = sorted({type_of(one) for one in (output if nested else of_each_type.values())})
         number = f"{len(output)} times " if nested else ""
-        return f"{type(output).__name__} of {number}{' and '.join(kinds) or 'nothing'}"
+        # of a named tuple
+        names = "".join(f" {name}" for name in getattr(output, "_fields", ()))
+        return f"{type(output).__name__}{names} of {number}{' and '.join(kinds) or 'nothing'}"
     if isinstance(output, np.generic):
         # numpy's numbers of 64 bits are printed as Python's
         return _AS_PYTHON.get(output.dtype.str[1:], str(output.dtype))
-    labels = getattr(output, "axes", None)
-    if isinstance(labels, list):
-        # a table of pandas: its labels may give an input away
-        words = " by ".join(", ".join(map(str, axis)) for axis in labels)
-        short = words if len(words) <= MOST_LABELS else f"{words[:MOST_LABELS]}... ({crc32(words.encode()):08x})"
-        return f"{type(output).__name__} labelled {short}"
-    return type(output).__name__
+    if isinstance(output, float | int):
+        return type(output).__name__
+    described = _described(output)
+    if len(described) > MOST_LABELS:
+        described = f"{described[:MOST_LABELS]}... ({crc32(described.encode()):08x})"
+    return f"{type(output).__name__} {described}".rstrip()
+
+
+def _described(output: Any) -> str:
+    """Return what a table or an array of another library shows besides its numbers: it may give an input away."""
+    axes = getattr(output, "axes", None)
+    if isinstance(axes, list):
+        # of pandas
+        words = ["labelled " + " by ".join(", ".join(map(_label, axis)) for axis in axes)]
+        names = [name for axis in axes for name in axis.names] + [getattr(output, "name", None)]
+        if any(name is not None for name in names):
+            words.append(f"named {', '.join(map(_label, names))}")
+        types = [str(output.dtypes)] if output.ndim == 1 else [str(one) for one in output.dtypes]
+        if set(types) - {"float64"}:
+            words.append(f"of {', '.join(types)}")
+        return "; ".join(words)
+    told = [(name, getattr(output, name, None)) for name in ("schema", "dtype", "name")]
+    return "; ".join(f"of {name} {value}" for name, value in told if value is not None and not callable(value))
+
+
+def _label(given: Any) -> str:
+    # the text "1" is not the number, nor one label with a comma two
+    return given if isinstance(given, str) and given.isidentifier() else repr(given)
 
 
 _AS_PYTHON = {"f8": "float", "i8": "int", "b1": "bool"}
@@ -111,6 +134,8 @@ def as_floats(what: str, given: Any) -> FloatArray:
 
 
 def _row(output: Any) -> FloatArray:
+    if getattr(output, "attrs", None):
+        raise SubjectError("an output must be a table without attrs, which would be lost")
     return np.ravel(as_floats("an output", output))
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
+from audit.subjects.adjacency import EQUAL
 from reference.common.documents import Document, converted, read_file
 from reference.common.errors import DocumentError
 
@@ -51,7 +52,7 @@ class InputPair(Document, frozen=True):
         """Notes on the pair."""
         # as texts: 1 and true are equal in Python, and not in JSON
         alike = len({json.dumps(side, sort_keys=True) for side in (self.left, self.right)}) == 1
-        return ("both inputs are equal: on this pair nothing can be lost, so nothing is tested",) if alike else ()
+        return (EQUAL,) if alike else ()
 
     @classmethod
     def of(cls, answer: Any) -> InputPair:
