@@ -392,8 +392,10 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
     held = table.kinds()
     if held is None:
         return
+    # where every number is missing, pandas writes a column of nulls
+    missing = {one.name for one in declared.attributes if isinstance(one, Numeric) and one.missing is not UNSET}
     for name, needed in kinds_needed(declared).items():
-        if held[name] not in needed:
+        if held[name] not in needed and not (held[name] == "null" and name in missing):
             number = held[name] == "number" and needed == {"text"}
             hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
             hint = A_DATE if held[name].startswith(DATE_KINDS) else hint
