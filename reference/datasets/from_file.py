@@ -23,6 +23,7 @@ from reference.common.errors import (
     GroupError,
     LabelError,
     MissingColumnError,
+    ReadingError,
 )
 from reference.common.printable import quoted
 from reference.datasets.numeric_columns import NumericEncoder, WholeNumbers, is_held, rows_in_cache
@@ -73,7 +74,11 @@ def record_blocks(
     reference.common.errors.DataError
         At once when columns are missing, unknown or of the wrong type; for a bad record when it is read, with
         file, row, line (CSV), column and value.
+    reference.common.errors.ReadingError
+        When `rows` is not positive.
     """
+    if rows < 1:
+        raise ReadingError("block_rows", rows, "at least 1")
     reader = FileReader(table, declared, rows, on_block)
     summed, folded = (None, None) if way is None else (way.summed, way.folded)
     return RecordBlocks(
