@@ -285,6 +285,7 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
         (f"{FIT} --adjacency add_or_remove_one", "left out with repaired"),
         (f"{FIT} --x-s age", "left out with repaired"),
         (f"{FIT} --epsilon 1000", "--allow-large-epsilon"),
+        (f"{FIT} --block-rows 0", "block_rows must be at least 1"),
         ("fit --slack 0.1", "slack must be left out without repaired"),
         ("fit --without-group", "without_group must be left out without repaired"),
         ("fit --fairness demographic_parity", "fairness"),

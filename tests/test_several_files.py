@@ -232,3 +232,57 @@ def test_commands_read_a_folder(run: Run, files: Path) -> None:
     assert (code, out, err.count("\n")) == (EXIT_USAGE, "", 1)
     assert "part-1.parquet" in err
     assert "column 'age'" in err
+
+
+MAY_BE_MISSING = DomainFile(
+    attributes=(Numeric("a", 0, 10, missing=0), OneHot("school", ("none", "some"))), label=Marker("y")
+)
+
+
+def with_nulls(**columns: Any) -> Any:
+    columns = {"a": pyarrow.array([1.0, 2.0]), "school": pyarrow.array(["none", "some"]), **columns}
+    return pyarrow.table({**columns, "y": pyarrow.array([0, 1])})
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_column_of_nulls_is_read_as_its_missing_numbers(tmp_path: Path, ending: str) -> None:
+    """Pandas writes a column without any number as one of nulls: whether it is read may not depend on that."""
+    typed, untyped = pyarrow.nulls(2, pyarrow.float64()), pyarrow.nulls(2)
+    tables = {
+        "typed": (typed, typed),
+        "untyped": (untyped, untyped),
+        "first": (untyped, typed),
+        "last": (typed, untyped),
+    }
+    found = {}
+    for name, parts in tables.items():
+        (tmp_path / name).mkdir()
+        for position, part in enumerate(parts):
+            write(tmp_path / name / f"{position}.{ending}", with_nulls(a=part))
+        blocks = record_blocks(open_table(tmp_path / name), MAY_BE_MISSING)
+        found[name] = blocks.moments(exact=True).table()
+    assert found == dict.fromkeys(tables, found["typed"])
+
+
+@pytest.mark.parametrize(
+    ("declared", "columns", "error"),
+    [
+        (DECLARED, {"a": pyarrow.nulls(2), "z": pyarrow.array([0, 1])}, ColumnTypeError),
+        (MAY_BE_MISSING, {"school": pyarrow.nulls(2)}, ColumnTypeError),
+        (MAY_BE_MISSING, {"a": pyarrow.array(["1", "2"])}, ColumnTypeError),
+    ],
+    ids=["a number that may not be missing", "a category", "texts"],
+)
+def test_other_columns_of_nulls_are_refused(
+    tmp_path: Path, declared: DomainFile, columns: Any, error: type
+) -> None:
+    write(tmp_path / "t.parquet", with_nulls(**columns))
+    with pytest.raises(error):
+        record_blocks(open_table(tmp_path / "t.parquet"), declared).collect()
+
+
+def test_nulls_beside_categories_of_another_file_are_missing_values(tmp_path: Path) -> None:
+    write(tmp_path / "0.parquet", with_nulls())
+    write(tmp_path / "1.parquet", with_nulls(school=pyarrow.nulls(2)))
+    with pytest.raises(NotANumberError, match=r"missing value.*1\.parquet"):
+        record_blocks(open_table(tmp_path), MAY_BE_MISSING).collect()

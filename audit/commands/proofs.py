@@ -54,13 +54,15 @@ def command(options: ProofOptions) -> int:
     if options.write:
         constants.write()
         scales.write()
-    problems = [*source_problems(PROJECT), *_stale()]
-    try:
-        lines, found = _check(renew=options.write)
-    except CoqStoppedError as problem:
-        emit(fitted([f"{NOT_CHECKED}: {problem}"], width), options.out)
-        return EXIT_UNDECIDED
-    problems += found
+    problems, lines = source_problems(PROJECT), list[str]()
+    # what is refused is not compiled: a command of Coq may write files or load a program
+    if not problems:
+        try:
+            lines, found = _check(renew=options.write)
+        except CoqStoppedError as problem:
+            emit(fitted([f"{NOT_CHECKED}: {problem}"], width), options.out)
+            return EXIT_UNDECIDED
+        problems = [*_stale(), *found]
     shown = [*lines, *(f"problem: {problem}" for problem in problems), ""]
     emit(fitted(shown, width) + LIMITS, options.out)
     return EXIT_REFUTED if problems else EXIT_FINE

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Literal, TypeAlias
 
 from audit.vectors.format import VectorCase
+from reference.common.strict_json import unique_members
 
 Exchange: TypeAlias = Literal["json", "flat"]
 
@@ -47,7 +49,7 @@ def answer_of(line: bytes, exchange: Exchange) -> tuple[int, dict[str, Any]]:
     """
     try:
         text = line.decode()
-        found = json.loads(text) if exchange == "json" else _unflat(text)
+        found = json.loads(text, object_pairs_hook=unique_members) if exchange == "json" else _unflat(text)
     except (ValueError, RecursionError) as problem:
         raise UnreadableAnswerError(str(problem)) from problem
     number = found.get("tcId") if isinstance(found, dict) else None
@@ -64,9 +66,11 @@ def _unflat(text: str) -> dict[str, Any]:
         name, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"no field: {part!r}")
+        if name in found:
+            raise ValueError(f"{name!a} is given twice")
         found[name] = _deep(value, LISTS.get(name, 0))
-    found["tcId"] = int(found["tcId"]) if "tcId" in found else None
-    return found
+    number = found.get("tcId", "")
+    return {**found, "tcId": int(number) if re.fullmatch("[0-9]+", number) else None}
 
 
 def _deep(value: str, depth: int) -> Any:

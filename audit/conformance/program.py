@@ -119,6 +119,8 @@ def run_program(
     """
     found: dict[int, Reply] = {}
     left, without_answer, hangs, size = list(work), 0, 0, len(work)
+    # the most cases of a run, after runs that hung though each case alone is answered
+    most = size
     unexplained: dict[int, str] = {}
 
     def on_answer(answered: int) -> None:
@@ -134,7 +136,7 @@ def run_program(
         open_ones = [item for item in asked if item[1].tc_id not in found]
         if not session.failed:
             found |= {case.tc_id: _unanswered(session) for _, case in open_ones}
-            size *= 2
+            size = min(2 * size, most)
         elif open_ones:
             first, number = open_ones[0], open_ones[0][1].tc_id
             only = len(asked) == 1
@@ -144,9 +146,11 @@ def run_program(
                 unexplained[number] = session.end
             found[number] = alone.replies.get(number) or _blamed(alone)
             hangs = 0 if alone.replies else hangs + (not session.replies and found[number].status == "hang")
-            if not session.replies and alone.replies:
-                # its answers were lost in a buffer: a shorter run loses fewer
+            hung = session.end.startswith(NO_ANSWER)
+            if alone.replies and (hung or not session.replies):
+                # its answers were lost in a buffer, or it answers a few cases only: a shorter run loses fewer
                 size = max(1, len(asked) // 2)
+                most = size if hung and session.replies else most
         left = [item for item in left if item[1].tc_id not in found]
         if without_answer >= PATIENCE or hangs >= HANGS:
             said = f"not run: the program failed {without_answer} times without an answer"

@@ -16,6 +16,7 @@ from audit.exact.theorems import failing_ratio, power_of, ratio_interval, sensit
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_above, decimal_text
+from reference.readings import parse_sensitivity
 from reference.sensitivity import Setting
 
 DIMENSIONS = {"T3": (2, 3, 4, 5), "T5": (2, 3, 4, 5, 6, 8, 10, 12, 13, 14, 20, 30, 50, 100)}
@@ -74,6 +75,7 @@ class Request:
         """
         power_of(self.theorem)
         parse_epsilon("epsilon_n", self.epsilon_n)
+        parse_sensitivity(self.sensitivity)
         if self.theorem == "T5":
             for delta in self.deltas:
                 parse_delta("delta", delta)

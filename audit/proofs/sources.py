@@ -60,6 +60,8 @@ def source_problems(folder: Path, pinned: Sequence[str] = FILES) -> list[str]:
     pinned : sequence of str
         The files that the project may have, in the order of compilation.
     """
+    if (folder / LIST).is_symlink() or not (folder / LIST).is_file():
+        return [f"{LIST}: not a file"]
     problems = [*_list_problems(folder, pinned), *_folder_problems(folder, pinned)]
     for name in pinned:
         if (folder / name).is_file():
@@ -76,7 +78,7 @@ def library_names(names: Sequence[str] = FILES) -> list[str]:
 
 
 def _list_problems(folder: Path, pinned: Sequence[str]) -> Iterator[str]:
-    lines = (folder / LIST).read_text(encoding="utf-8").splitlines()
+    lines = (folder / LIST).read_text(encoding="utf-8", errors="replace").splitlines()
     allowed = {*OPTIONS, *pinned, ""}
     yield from (f"{LIST}: {line}" for line in lines if line not in allowed)
     listed = [line for line in lines if line in pinned]

@@ -21,7 +21,7 @@ def number_of(value: Any) -> Fraction | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     if isinstance(value, str):
-        return None if len(value) > LONGEST_NUMBER else _of_text(value)
+        return None if len(value) > LONGEST_NUMBER else _of_text(value.strip())
     try:
         return Fraction(value)
     except (ValueError, OverflowError):
@@ -34,7 +34,7 @@ def _of_text(text: str) -> Fraction | None:
     if power is not None and abs(int(power[1])) > LONGEST_NUMBER:
         return None
     try:
-        return read_number(text.strip())
+        return read_number(text)
     except (ValueError, OverflowError):
         return None
 

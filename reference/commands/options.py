@@ -322,8 +322,6 @@ def _file_data(options: DataOptions, file: str, on_block: OnBlock | None, way: W
     for name in ("records", "dimension", "encoding"):
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file has it")
-    if options.block_rows < 1:
-        raise ReadingError("block_rows", options.block_rows, "at least 1")
     declared = declared_from(options)
     declared.domain.require_two_groups()
     table = open_table(file)

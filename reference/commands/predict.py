@@ -51,8 +51,6 @@ class PredictOptions:
 )
 def command(options: PredictOptions) -> int:
     """Run ``predict``; print nothing unless every record can be read."""
-    if options.block_rows < 1:
-        raise ReadingError("block_rows", options.block_rows, "at least 1")
     predictor, declared, names = predictor_of(options)
     records = record_blocks(open_table(options.data), declared, rows=options.block_rows)
     lines = prediction_lines(predictor, records, names=names)

@@ -30,11 +30,12 @@ def parsed(text: str, constants: str, *, numbers: bool = False) -> Any:
         text,
         parse_constant=refuse,
         parse_int=float if numbers else None,
-        object_pairs_hook=_unique,
+        object_pairs_hook=unique_members,
     )
 
 
-def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object from its members; ValueError when two of them have the same name."""
     found = dict(members)
     if len(found) < len(members):
         names = [name for name, _ in members]

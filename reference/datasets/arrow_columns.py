@@ -30,7 +30,7 @@ def arrow() -> Any:
 
 
 def kind_of(held: Any) -> str:
-    """Return `number`, `text`, or the name of an Arrow type that no attribute can have."""
+    """Return `number`, `text`, `null` (nothing but nulls), or the name of a type that no attribute can have."""
     types = arrow().types
     if types.is_dictionary(held):
         held = held.value_type

@@ -76,7 +76,8 @@ class _TypedTable(TableFile):
     def _column(self, batch: Any, name: str, record: int, for_numbers: bool) -> Column:
         array = batch.column(name)
         try:
-            if kind_of(array.type) != "number":
+            kind = kind_of(array.type)
+            if kind != "number" and not (kind == "null" and for_numbers):
                 return coded(array)
             return numbers_held(array) if for_numbers else numbers_in(array)
         except DataError as problem:

@@ -23,6 +23,7 @@ from reference.common.errors import (
     GroupError,
     LabelError,
     MissingColumnError,
+    ReadingError,
 )
 from reference.common.printable import quoted
 from reference.datasets.csv_table import hint_of_delimiter
@@ -74,7 +75,11 @@ def record_blocks(
     reference.common.errors.DataError
         At once when columns are missing, unknown or of the wrong type; for a bad record when it is read, with
         file, row, line (CSV), column and value.
+    reference.common.errors.ReadingError
+        When `rows` is not positive.
     """
+    if rows < 1:
+        raise ReadingError("block_rows", rows, "at least 1")
     reader = FileReader(table, declared, rows, on_block)
     summed, folded = (None, None) if way is None else (way.summed, way.folded)
     return RecordBlocks(
@@ -393,8 +398,10 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
     held = table.kinds()
     if held is None:
         return
+    # where every number is missing, pandas writes a column of nulls
+    missing = {one.name for one in declared.attributes if isinstance(one, Numeric) and one.missing is not UNSET}
     for name, needed in kinds_needed(declared).items():
-        if held[name] not in needed:
+        if held[name] not in needed and not (held[name] == "null" and name in missing):
             number = held[name] == "number" and needed == {"text"}
             hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
             hint = A_DATE if held[name].startswith(DATE_KINDS) else hint

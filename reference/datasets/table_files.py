@@ -55,7 +55,7 @@ class TableFiles(TableFile):
         return names
 
     def kinds(self) -> dict[str, str] | None:
-        """Return the kinds of the columns that all files state.
+        """Return the kinds of the columns that all files state; a file with nothing but nulls may be of any.
 
         Raises
         ------
@@ -67,7 +67,9 @@ class TableFiles(TableFile):
         for other in others:
             held: Mapping[str, str] = other.kinds() or {}
             for name, kind in (kinds or {}).items():
-                if held.get(name, kind) != kind:
+                if kinds is not None and kind == "null":
+                    kinds[name] = held.get(name, kind)
+                elif held.get(name, kind) not in (kind, "null"):
                     problem = f"the column contains {held[name]} where that of {first.path.name} contains {kind}"
                     raise ColumnTypeError(problem, file=str(other.path), column=name)
         return kinds

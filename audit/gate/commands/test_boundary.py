@@ -70,7 +70,11 @@ def test_plot_without_matplotlib_is_a_clear_error(capsys, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "line", ["--dimensions 0", "--domain unit_cube", "--deltas nonsense", "--epsilon-n 0", "--sensitivity 0.1"]
+    "line",
+    [
+        *("--dimensions 0", "--domain unit_cube", "--deltas nonsense", "--epsilon-n 0"),
+        *("--sensitivity 0.1", "--sensitivity 1e308"),
+    ],
 )
 def test_bad_input_is_exit_code_2(line):
     assert main(["--dimensions", "2", "--deltas", "1e-3", *line.split()]) == 2

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 import pytest
 
+from audit.commands import proofs
 from audit.commands.proofs import _stale
 from audit.gate.proofs.toys import toy
 from audit.gate.running import program
 from audit.proofs import constants, scales
 from audit.proofs.build import CoqStoppedError, compile_file
-from reference.common.exit_codes import EXIT_UNDECIDED
+from reference.common.exit_codes import EXIT_REFUTED, EXIT_UNDECIDED
 
 main = program("proofs")
 
@@ -35,6 +36,26 @@ def test_breakdown_of_coq_is_no_rejection(tmp_path, monkeypatch, capsys, end):
     assert main([]) == EXIT_UNDECIDED
     # Files are compiled side by side: the one that is reported is the one that stopped first.
     assert re.search(r"PROOFS NOT CHECKED: \w+\.v: Coq ended with code", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda at: (at / "Box.v").write_text('Redirect "out" Check nat.\n'), "Box.v: line 1: the character"),
+        (lambda at: (at / "_CoqProject").write_bytes(b"\xff\n"), "_CoqProject: \ufffd"),
+        (lambda at: (at / "_CoqProject").unlink(), "_CoqProject: not a file"),
+        (lambda at: (at / "_CoqProject").rename(at / "Box.v").with_name("_CoqProject").mkdir(), "not a file"),
+        (lambda at: (at / "Constants.v").write_bytes(b"(* \xff *)\n"), "Constants.v: line 1: the character"),
+        (lambda at: (at / "Constants.v").mkdir(), "Constants.v: not a file"),
+    ],
+    ids=["a command", "bytes in the list", "no list", "a folder for the list", "bytes", "a folder"],
+)
+def test_what_the_reader_refuses_is_told_and_never_compiled(tmp_path, monkeypatch, capsys, spoil, said):
+    spoil(toy(tmp_path))
+    monkeypatch.setattr(proofs, "PROJECT", tmp_path)
+    monkeypatch.setattr(proofs, "compiled", lambda *_, **__: pytest.fail("Coq read what is refused"))
+    assert main([]) == EXIT_REFUTED
+    assert said in capsys.readouterr().out
 
 
 def test_command_without_the_separate_checker_says_so(monkeypatch, capsys):

@@ -8,10 +8,11 @@ import sys
 
 import pytest
 
+from audit.conformance import program
 from audit.conformance.distribution import FEWEST
 from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line, flat
 from audit.conformance.outcome import Outcome, outcomes
-from audit.conformance.program import HANGS, PATIENCE, last_words, run_program
+from audit.conformance.program import HANGS, NO_ANSWER, PATIENCE, Reply, Session, last_words, run_program
 from audit.conformance.report import Report
 from audit.conformance.samples import sampled
 from audit.conformance.selection import chosen, report_of
@@ -210,6 +211,24 @@ def test_program_that_never_answers_is_given_up(monkeypatch):
     assert {one.status for one in found} == {"crash", "not run"}
     # nothing is known of what it would have answered
     assert Report.of("dead", found).verdict == "undecided"
+
+
+@pytest.mark.parametrize(("answered", "hung"), [(1, 7), (250, 0)])
+def test_program_that_answers_one_case_and_hangs_is_asked_one_by_one(monkeypatch, answered, hung):
+    """Every run of several cases would cost the timeout."""
+    runs = []
+
+    def session(_command, asked, *_):
+        replies = {case.tc_id: Reply("answered") for _, case in asked[:answered]}
+        runs.append(Session(replies, end=f"{NO_ANSWER} in 9 s" if len(asked) > answered else ""))
+        return runs[-1]
+
+    monkeypatch.setattr(program, "_session", session)
+    work = chosen()[:250]
+    found = run_program(["port"], work)
+    assert {reply.status for reply in found.values()} == ({"answered", "unsteady"} if hung else {"answered"})
+    assert len(found) == len(work)
+    assert sum(run.failed for run in runs) == hung
 
 
 @pytest.mark.exhaustive

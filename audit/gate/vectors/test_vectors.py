@@ -15,13 +15,13 @@ import pytest
 
 from audit import vectors
 from audit.claims.registry import claims
-from audit.conformance.exchange import answer_of, case_line
+from audit.conformance.exchange import UnreadableAnswerError, answer_of, case_line
 from audit.vectors.answers import answer
 from audit.vectors.build import REPLACED, case_of, mutated, note_of
 from audit.vectors.cases import CASES
 from audit.vectors.check import read_all, stale, static_problems, survivors
 from audit.vectors.format import VectorCase, VectorFile, load
-from audit.vectors.judge import is_right, passes, wrong_values
+from audit.vectors.judge import is_right, number_of, passes, wrong_values
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.pairs import measured
 from audit.vectors.sources.balls import ball_supremum
@@ -167,6 +167,35 @@ def test_answers_pass_inside_an_enclosure_and_exactly_where_it_is_exact():
     assert wrong_values({"x": ["1", "2"]}, {"x": ["1"]}) == [("x", ["1", "2"], ["1"])]
     assert passes(None, {"error": "anything"})
     assert not passes(None, {"w": "1"})
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text", ["1e999999999 ", "1e\uff19\uff19\uff19\uff19\uff19\uff19\uff19\uff19\uff19", "1_0", "\uff11"]
+)
+def test_odd_text_is_no_number_and_is_not_computed(text):
+    assert number_of(text) is None
+    assert number_of(" 1e9 ") == 10**9
+
+
+@pytest.mark.parametrize(
+    ("line", "exchange"),
+    [
+        ('{"tcId": 1, "scale": 2, "scale": 3}', "json"),
+        ('{"tcId": 1, "tcId": 2}', "json"),
+        ("tcId=1\tscale=2\tscale=3", "flat"),
+        ("tcId=1_0\tscale=2", "flat"),
+        ("tcId=\uff11\tscale=2", "flat"),
+    ],
+)
+def test_answer_that_says_two_things_is_no_answer(line, exchange):
+    with pytest.raises(UnreadableAnswerError):
+        answer_of(line.encode(), exchange)
+
+
+def test_answer_that_says_one_thing_is_read():
+    read = [answer_of(b'{"tcId": 1, "scale": "2"}', "json"), answer_of(b"tcId=1\tscale=2\r\n", "flat")]
+    assert read == [(1, {"scale": "2"})] * 2
 
 
 def test_public_accountant_is_wrong_by_half_and_the_truth_is_enclosed():

@@ -22,7 +22,7 @@ UNIT = Fraction(1, 2**52)
 WORK = mpmath.MPContext()
 WORK.dps = 60
 
-_NUMBER = re.compile(r"[+-]?(\d+/[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)")
+_NUMBER = re.compile(r"[+-]?(\d+/[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
 
 
 class RefusedError(ValueError):
