@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,10 @@ import pytest
 from reference.budgets import Budget
 from reference.common.errors import EmptyDataError, ParameterError, ReadingError
 from reference.domain import Domain
-from reference.domain.attributes import Numeric, OneHot
+from reference.domain.attributes import Binned, Numeric, OneHot
 from reference.noise import Noise, NumpySampler
 from reference.records import Records, encode_table
-from reference.repaired import algorithm, prepared, repaired_logistic, schedule_of, signal_of
+from reference.repaired import algorithm, descent, prepared, repaired_logistic, schedule_of, signal_of
 from reference.repaired.curator import Curator, unit_sigma
 from reference.repaired.schedule import Schedule, persons
 from reference.repaired.spent import Change
@@ -232,6 +233,31 @@ def test_the_root_is_found_along_a_noiseless_line():
         # the expected curve is too steep, and wrong at 0
         at.append(Root(found, 0.02, lambda multiplier: 0.1 - 0.12 * multiplier).next())
     assert at[-1] == pytest.approx(2.0, abs=0.02)
+
+
+def alike(count: int, n: int = 20_000) -> Records:
+    """Return records of many numbers that say nearly the same."""
+    random = np.random.default_rng(0)
+    truth, names = random.normal(size=n), [f"month{place}" for place in range(count)]
+    y = random.random(n) < 1 / (1 + np.exp(1 - 1.5 * truth))
+    columns = {name: np.clip(truth + 0.1 * random.normal(size=n), -4, 4) for name in names}
+    domain = Domain(tuple(Binned(name, -4, 4) for name in names), "y")
+    return prepared(encode_table(domain, {**columns, "y": y.astype(float)}))
+
+
+def test_attributes_that_say_the_same_do_not_throw_a_fit_off(monkeypatch):
+    many, one, budget = alike(24), alike(1), Budget("0.5", "1e-5")
+
+    def fitted(records: Records) -> tuple[Any, float]:
+        model = repaired_logistic(records, budget, rng=0)
+        return model.w, float((model.predict(records.x) == (records.y == 1.0)).mean())
+
+    (_, accuracy), (alone, _) = fitted(many), fitted(one)
+    assert accuracy > 0.75
+    # the broken control is worse than the commoner label for everybody; the null control is as it was
+    monkeypatch.setattr(descent, "overshot", lambda *_: False)
+    assert fitted(many)[1] < 0.6
+    assert (fitted(one)[0] == alone).all()
 
 
 def test_probabilities_lie_between_zero_and_one():

@@ -259,7 +259,7 @@ def silent_people(seed: int, *, n: int = 20_000) -> Records:
 
 def test_people_whom_no_drawn_record_is_like_are_within_the_limits(monkeypatch):
     """Attributes are drawn as if independent for each label: ten rare values at once are not."""
-    found = [fit(silent_people(seed), seed) for seed in (1, 12, 21)]
+    found = [fit(silent_people(seed), seed) for seed in (12, 21, 68)]
     assert missed(found) == 0
     # the broken control: drawn records
     for one in found:

@@ -130,20 +130,27 @@ def noisy_descent(
     """Return weights of the capped logistic loss from this many equal releases, and the counts of the first."""
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
+    of_counts, deviation = sums.label_sums_change(domain), curator.deviation(change, each)
     # counts of (cell, label): the gradient at 0 and the means together
-    counts = curator.release(sums.label_sums(records.x, target), sums.label_sums_change(domain), each, COUNTS)
+    counts = curator.release(sums.label_sums(records.x, target), of_counts, each, COUNTS)
     # P <- inverse curvature of independent attributes, with a ridge as large as the noise
     moments = descent.independent_second_moments(counts, domain, len(records))
-    inverse = descent.preconditioner(moments, curator.deviation(change, each) / math.sqrt(rounds), domain)
+    inverse = descent.preconditioner(moments, deviation / math.sqrt(rounds), domain)
     # w_1 <- -P g(0)
-    iterates = [descent.step(np.zeros(domain.dimension), descent.first_gradient(counts), inverse)]
+    noisy, noise = descent.first_gradient(counts), curator.deviation(of_counts, each) / math.sqrt(2)
+    iterates = [np.zeros(domain.dimension)]
+    iterates.append(descent.step(iterates[-1], noisy, inverse))
     for _ in range(rounds - 1):
-        # w_{t+1} <- w_t - P (g(w_t) + noise)
         exact_gradient = sums.gradient(records.x, target, iterates[-1])
-        noisy = curator.release(exact_gradient, change, each, GRADIENT)
+        before, noisy = noisy, curator.release(exact_gradient, change, each, GRADIENT)
+        if descent.overshot(iterates[-1] - iterates[-2], (before, noisy), (noise, deviation), inverse):
+            # P <- P / 2
+            inverse = inverse / 2
+        # w_{t+1} <- w_t - P (g(w_t) + noise)
         iterates.append(descent.step(iterates[-1], noisy, inverse))
+        noise = deviation
     # w <- mean of the last iterates
-    return descent.averaged(iterates), counts
+    return descent.averaged(iterates[1:]), counts
 
 
 def noisy_groups(records: Records, curator: Curator, schedule: Schedule) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -22,6 +23,10 @@ NEIGHBOURS = 0.5
 
 SMALLEST_RIDGE = 2.0**-40
 """Of the largest moment: less would be lost in rounding, with an epsilon far beyond any use."""
+
+OVERSHOT, SHOWN = 0.25, 2.0
+"""A step went too far if the loss rises along it behind it: by more than this part of how it fell before, and this
+many standard deviations of the noise."""
 
 AVERAGED = 0.4
 """Share of the last iterates that are averaged."""
@@ -119,6 +124,33 @@ def step(w: FloatArray, noisy_gradient: FloatArray, inverse_curvature: FloatArra
     """Return the next iterate."""
     # w <- w - P g
     return w - inverse_curvature @ noisy_gradient
+
+
+def overshot(
+    taken: FloatArray,
+    gradients: tuple[FloatArray, FloatArray],
+    deviations: tuple[float, float],
+    inverse_curvature: FloatArray,
+) -> bool:
+    """Return whether a step went too far, as where attributes that say the same count as independent.
+
+    Parameters
+    ----------
+    taken : ndarray, shape (d,)
+        The step, -P times the noisy gradient before it.
+    gradients : two ndarrays, shape (d,)
+        Noisy ones, before and after it.
+    deviations : two floats
+        Standard deviations of their noise.
+    inverse_curvature : ndarray, shape (d, d)
+        P.
+    """
+    before, after = gradients
+    fell, rises = -float(taken @ before), float(taken @ after)
+    # the step follows the noise e of the gradient before: the slope behind it is too large by at most E e' P e
+    followed = deviations[0] ** 2 * float(np.trace(inverse_curvature))
+    noise = float(np.linalg.norm(taken)) * math.hypot(*deviations)
+    return rises - followed > OVERSHOT * fell + SHOWN * noise
 
 
 def averaged(iterates: Sequence[FloatArray]) -> FloatArray:
