@@ -90,12 +90,18 @@ def _descent(steps: Steps, inputs: Answer) -> Answer:
     domain = descent_domain(inputs)
     counts = steps.label_sums(x, target) + of_counts * units[: 2 * d]
     second = steps.second_moments(counts, domain, n)
-    deviation = of_gradient * (math.sqrt(2) if inputs["noise"] == "laplace" else 1.0)
+    spread = math.sqrt(2) if inputs["noise"] == "laplace" else 1.0
+    deviation = spread * of_gradient
     inverse = steps.preconditioner(second, deviation / math.sqrt(rounds), domain)
-    iterates = [-inverse @ steps.first_gradient(counts)]
+    noisy, noise = steps.first_gradient(counts), spread * of_counts / math.sqrt(2)
+    iterates = [-inverse @ noisy]
+    taken = iterates[0]
     for drawn in np.split(units[2 * d :], rounds - 1):
-        noisy = steps.gradient(x, target, iterates[-1]) + of_gradient * drawn
-        iterates.append(iterates[-1] - inverse @ noisy)
+        before, noisy = noisy, steps.gradient(x, target, iterates[-1]) + of_gradient * drawn
+        if steps.overshot(taken, (before, noisy), (noise, deviation), inverse):
+            inverse = inverse / 2
+        taken, noise = -inverse @ noisy, deviation
+        iterates.append(iterates[-1] + taken)
     return {"counts": counts, "secondMoments": second, "iterates": iterates, "w": steps.averaged(iterates)}
 
 

@@ -24,6 +24,9 @@ from reference.repaired.threshold import Probe, Root
 Curve: TypeAlias = tuple[FloatArray, FloatArray, BoolArray]
 """The log odds of each record, the weight of its group, and membership in group 1."""
 
+Pair: TypeAlias = tuple[FloatArray, FloatArray]
+"""The noisy gradients before and after a step."""
+
 
 class _Told:
     """Takes the place of a curator: its noise deviates as told, and it releases given numbers."""
@@ -83,6 +86,12 @@ class RepairedSteps:
     def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
         """Return the inverse curvature."""
         return descent.preconditioner(second_moments, deviation, domain)
+
+    def overshot(
+        self, taken: FloatArray, gradients: Pair, deviations: tuple[float, float], inverse_curvature: FloatArray
+    ) -> bool:
+        """Return whether a step went too far."""
+        return descent.overshot(taken, gradients, deviations, inverse_curvature)
 
     def averaged(self, iterates: Sequence[FloatArray]) -> FloatArray:
         """Return the weights from the iterates."""

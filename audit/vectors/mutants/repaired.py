@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from audit.vectors.mutants.broken import Broken
-from audit.vectors.repaired_steps import Curve, cells_domain
+from audit.vectors.repaired_steps import Curve, Pair, cells_domain
 from reference.budgets import Budget
 from reference.common.arrays import BoolArray, FloatArray
 from reference.domain import Domain
@@ -246,6 +246,32 @@ class CategoriesAsBins(Broken):
 
     def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
         return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=True))
+
+
+class OvershotKept(Broken):
+    """Steps keep their length, however far beyond the least loss they went.
+
+    Where attributes say the same, a fit swings to and fro and predicts worse than the commoner label does.
+    """
+
+    bug_type = "MISSING_STEP"
+
+    def overshot(self, *_: object) -> bool:
+        return False
+
+
+class NoiseTakenForOvershot(Broken):
+    """A slope behind a step that noise may have made counts as if the step had gone too far.
+
+    Steps get shorter and shorter, and the fit does not arrive.
+    """
+
+    bug_type = "POSTPROCESSING"
+
+    def overshot(
+        self, taken: FloatArray, gradients: Pair, deviations: tuple[float, float], inverse_curvature: FloatArray
+    ) -> bool:
+        return super().overshot(taken, gradients, (0.0, 0.0), inverse_curvature)
 
 
 class LastIterateOnly(Broken):

@@ -221,6 +221,17 @@ def _likely_correlation(inputs: Answer, d: int) -> Any:
     return found
 
 
+def _overshot(taken: Any, before: Any, after: Any, deviations: tuple[Any, Any], curvature: Any) -> bool:
+    """Return whether the loss rises behind a step by over a quarter of how it fell before it, and by over its noise."""
+    inverse = curvature**-1
+    followed = deviations[0] ** 2 * sum(inverse[e, e] for e in range(len(taken)))
+    noise = 2 * WORK.norm(taken) * WORK.sqrt(deviations[0] ** 2 + deviations[1] ** 2)
+    rises, fell = (taken.T * after)[0], -(taken.T * before)[0]
+    beyond = rises - followed - fell / 4 - noise
+    assert abs(beyond) > to_work(SMALL) * (abs(rises) + noise), "rounding decides whether a step is halved"
+    return bool(beyond > 0)
+
+
 def _descent(inputs: Answer) -> Answer:
     rows, target = _rows(inputs), numbers(inputs["target"])
     units, rounds, d = numbers(inputs["unitVariates"]), int(inputs["rounds"]), len(inputs["x"][0])
@@ -229,20 +240,25 @@ def _descent(inputs: Answer) -> Answer:
     sums += [sum(to_work(1 - t) * row[e] for row, t in zip(rows, target, strict=True)) for e in range(d)]
     counts = [v + of_counts * to_work(u) for v, u in zip(sums, units, strict=False)]
     second = _second_moments(counts, inputs)
-    deviation = of_gradient * (WORK.sqrt(2) if inputs["noise"] == "laplace" else 1) / WORK.sqrt(rounds)
-    ridge = max(2 * deviation, WORK.mpf(2) ** -40 * max(map(max, second)))
+    spread = WORK.sqrt(2) if inputs["noise"] == "laplace" else 1
+    ridge = max(2 * spread * of_gradient / WORK.sqrt(rounds), WORK.mpf(2) ** -40 * max(map(max, second)))
     curvature = WORK.matrix(second) / 4 + ridge * _likely_correlation(inputs, d) ** -1
-    w, iterates = [WORK.mpf(0)] * d, []
-    for step in range(rounds):
-        if step:
-            drawn = units[2 * d + (step - 1) * d :][:d]
-            exact = _gradient_at(w, rows, target)
-            noisy = [v + of_gradient * to_work(u) for v, u in zip(exact, drawn, strict=True)]
-        else:
-            noisy = [(counts[d + e] - counts[e]) / 2 for e in range(d)]
-        moved = WORK.lu_solve(curvature, WORK.matrix(noisy))
-        w = [w[e] - moved[e] for e in range(d)]
+    noisy = WORK.matrix([(counts[d + e] - counts[e]) / 2 for e in range(d)])
+    # of the noise before and after a step
+    deviations = spread * of_counts / WORK.sqrt(2), spread * of_gradient
+    taken = -WORK.lu_solve(curvature, noisy)
+    w = list(taken)
+    iterates = [w]
+    for step in range(rounds - 1):
+        drawn, before = units[2 * d + step * d :][:d], noisy
+        exact = _gradient_at(w, rows, target)
+        noisy = WORK.matrix([v + of_gradient * to_work(u) for v, u in zip(exact, drawn, strict=True)])
+        if _overshot(taken, before, noisy, deviations, curvature):
+            curvature = 2 * curvature
+        taken = -WORK.lu_solve(curvature, noisy)
+        w = [a + b for a, b in zip(w, taken, strict=True)]
         iterates.append(w)
+        deviations = deviations[1], deviations[1]
     last = iterates[-max(1, 2 * rounds // 5) :]
     mean = [sum(column) / len(last) for column in zip(*last, strict=True)]
     return {

@@ -338,11 +338,16 @@ RepairedDescent <- function(i) {
   total <- pmin(n * f, pmax(0, counts[1:d] + counts[d + 1:d]))
   for (k in which(widths > 1)) { c <- of == k; total[c] <- if (sum(total[c]) > 0) total[c] * (n * f / sum(total[c])) else n * f / widths[k] }
   M <- outer(total, total) / n; M[outer(of, of, "==")] <- 0; diag(M) <- f * total
-  D <- sg * (if (i$noise == "laplace") sqrt(2) else 1) / sqrt(rounds); K <- diag(d); bins <- c(if (yes(i, "intercept")) 0, nums(i$bins))
+  spread <- if (i$noise == "laplace") sqrt(2) else 1; D <- sg * spread / sqrt(rounds); K <- diag(d); bins <- c(if (yes(i, "intercept")) 0, nums(i$bins))
   for (k in which(bins > 2)) { c <- which(of == k)[1:bins[k]]; K[c, c] <- 0.5^abs(outer(c, c, "-")) }
   P <- solve(M / 4 + 2 * D * solve(K), tol = 0)
-  w <- drop(-P %*% ((counts[d + 1:d] - counts[1:d]) / 2)); all <- matrix(w, 1)
-  for (r in seq_len(rounds - 1)) { w <- w - drop(P %*% (gradient(w) + sg * u[(1 + r) * d + 1:d])); all <- rbind(all, w) }
+  g <- (counts[d + 1:d] - counts[1:d]) / 2; s <- w <- drop(-P %*% g); all <- matrix(w, 1)
+  a <- one(i, "scaleCounts") * spread / sqrt(2); b <- sg * spread
+  for (r in seq_len(rounds - 1)) {
+    h <- gradient(w) + sg * u[(1 + r) * d + 1:d]
+    if (sum(s * h) - a^2 * sum(diag(P)) > -sum(s * g) / 4 + 2 * sqrt(sum(s^2) * (a^2 + b^2))) P <- P / 2
+    g <- h; a <- b; s <- drop(-P %*% g); w <- w + s; all <- rbind(all, w)
+  }
   last <- max(1, floor(0.4 * rounds + 1e-9))
   list(counts = counts, secondMoments = M, iterates = unname(all), w = colMeans(all[rounds - last + 1:last, , drop = FALSE]))
 }

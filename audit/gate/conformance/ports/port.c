@@ -270,8 +270,9 @@ static void gradient(M x, M t, const double *w, double *g) {
 }
 static void descent(M x, M t) {
     M wd = mat("widths"), bins = mat("bins"), u = mat("unitVariates"); int d = x.d, n = x.n, T = (int)num("rounds"), ic = is("intercept", "1"), group[64], place[64], last = 4 * T / 10 < 1 ? 1 : 4 * T / 10, c = ic;
-    double sc = num("scaleCounts"), sg = num("scaleGradient"), f = 1 / sqrt(wd.d + ic), nf = n * f, D = sg * (is("noise", "laplace") ? sqrt(2) : 1) / sqrt(T);
-    M cnt = new(1, 2 * d), tot = new(1, d), S = new(d, d), A = new(d, d), R = new(d, d), it = new(T, d), w = new(1, d), g = new(1, d);
+    double sc = num("scaleCounts"), sg = num("scaleGradient"), f = 1 / sqrt(wd.d + ic), nf = n * f, spread = is("noise", "laplace") ? sqrt(2) : 1, D = sg * spread / sqrt(T);
+    double before = sc * spread / sqrt(2), after = sg * spread, trace = 0, cut = 1;
+    M cnt = new(1, 2 * d), tot = new(1, d), S = new(d, d), A = new(d, d), P = new(d, d), R = new(d, d), it = new(T, d), w = new(1, d), g = new(1, d), h = new(1, d), s = new(1, d);
     if (u.d < 2 * d + (T - 1) * d || d > 64) refuse("shape");
     for (int i = 0; i < n; i++) for (int e = 0; e < d; e++) cnt.v[t.v[i] == 1 ? e : d + e] += x.v[i * d + e];
     for (int e = 0; e < 2 * d; e++) cnt.v[e] += sc * u.v[e];
@@ -292,14 +293,24 @@ static void descent(M x, M t) {
     for (int e = 0; e < d; e++) for (int l = 0; l < d; l++) {
         S.v[e * d + l] = e == l ? f * tot.v[e] : group[e] == group[l] ? 0 : tot.v[e] * tot.v[l] / n;
     }
-    for (int r = 0; r < T; r++) { /* solve (S/4 + 2 D R) step = g */
-        for (int i = 0; i < d * d; i++) A.v[i] = S.v[i] / 4 + 2 * D * R.v[i];
-        if (r) { gradient(x, t, w.v, g.v); for (int e = 0; e < d; e++) g.v[e] += sg * u.v[2 * d + (r - 1) * d + e]; }
-        for (int p = 0; p < d; p++) for (int q = 0; q < d; q++) if (q != p) {
-            double m = A.v[q * d + p] / A.v[p * d + p]; g.v[q] -= m * g.v[p];
-            for (int e = p; e < d; e++) A.v[q * d + e] -= m * A.v[p * d + e];
+    for (int i = 0; i < d * d; i++) { A.v[i] = S.v[i] / 4 + 2 * D * R.v[i]; P.v[i] = i % (d + 1) == 0; }
+    for (int p = 0; p < d; p++) { /* P = (S/4 + 2 D R)^-1 */
+        double m = A.v[p * d + p];
+        for (int e = 0; e < d; e++) { A.v[p * d + e] /= m; P.v[p * d + e] /= m; }
+        for (int q = 0; q < d; q++) if (q != p) {
+            m = A.v[q * d + p];
+            for (int e = 0; e < d; e++) { A.v[q * d + e] -= m * A.v[p * d + e]; P.v[q * d + e] -= m * P.v[p * d + e]; }
         }
-        for (int e = 0; e < d; e++) it.v[r * d + e] = w.v[e] -= g.v[e] / A.v[e * d + e];
+    }
+    for (int e = 0; e < d; e++) trace += P.v[e * d + e];
+    for (int r = 0; r < T; r++) {
+        if (r) { /* did the step s go too far? */
+            gradient(x, t, w.v, h.v); for (int e = 0; e < d; e++) h.v[e] += sg * u.v[2 * d + (r - 1) * d + e];
+            double noise = 2 * sqrt(dot(s.v, s.v, d)) * hypot(before, after);
+            if (dot(s.v, h.v, d) - before * before * trace * cut > -dot(s.v, g.v, d) / 4 + noise) cut /= 2;
+            memcpy(g.v, h.v, sizeof(double) * d); before = after;
+        }
+        for (int e = 0; e < d; e++) { s.v[e] = -cut * dot(P.v + e * d, g.v, d); it.v[r * d + e] = w.v[e] += s.v[e]; }
     }
     memset(w.v, 0, sizeof(double) * d);
     for (int r = T - last; r < T; r++) for (int e = 0; e < d; e++) w.v[e] += it.v[r * d + e] / last;

@@ -409,7 +409,7 @@ function descent(q) {
     for (const e of cols) total[e] = s > 0 ? total[e] * n * f / s : n * f / wd;
   });
   const M = range(d).map(e => range(d).map(l => e === l ? f * total[e] : of[e] === of[l] ? 0 : total[e] * total[l] / n));
-  const D = sG * (q.noise === 'laplace' ? Math.SQRT2 : 1) / Math.sqrt(R);
+  const spread = q.noise === 'laplace' ? Math.SQRT2 : 1, D = sG * spread / Math.sqrt(R);
   const bins = nums(q.bins), own = yes(q.intercept) ? [0, ...bins] : bins, inBins = [];
   groups.forEach((wd, k) => range(wd).forEach(i => inBins.push(own[k] > 2 && i < own[k] ? [k, i, own[k] - 1] : null)));
   const likely = (e, l) => { // the inverse of 0.5^|i - j|
@@ -419,11 +419,14 @@ function descent(q) {
   };
   const E = jacobi(M.map((r, e) => r.map((v, l) => v / 4 + 2 * D * likely(e, l))));
   const P = g => combine(E, E.map(p => dot(p.v, g) / p.l), d);
-  let w = P(range(d).map(e => (counts[d + e] - counts[e]) / 2)).map(v => -v);
-  const iterates = [w];
+  const trace = sum(E.map(p => 1 / p.l)), size = v => Math.sqrt(dot(v, v));
+  let g = range(d).map(e => (counts[d + e] - counts[e]) / 2), a = sC * spread / Math.SQRT2, cut = 1, s = P(g).map(v => -v), w = s;
+  const iterates = [w], b = sG * spread;
   for (let k = 1; k < R; k++) {
-    const g = lossGradient(x, t, w).map((v, e) => v + sG * u[2 * d + (k - 1) * d + e]), s = P(g);
-    w = w.map((v, e) => v - s[e]); iterates.push(w);
+    const h = lossGradient(x, t, w).map((v, e) => v + sG * u[2 * d + (k - 1) * d + e]);
+    if (dot(s, h) - a * a * trace * cut > -dot(s, g) / 4 + 2 * size(s) * Math.hypot(a, b)) cut /= 2;
+    g = h; a = b; s = P(g).map(v => -v * cut);
+    w = w.map((v, e) => v + s[e]); iterates.push(w);
   }
   const last = iterates.slice(-Math.max(1, Math.floor(2 * R / 5)));
   return { counts, secondMoments: M, iterates, w: range(d).map(e => mean(last.map(v => v[e]))) };
