@@ -290,6 +290,18 @@ def test_standard_errors_know_a_declared_constant(intercept):
     assert np.max(standard_errors(models[0], declared) / shown) < 3
 
 
+def test_standard_errors_of_a_rare_group_are_finite_and_near():
+    """Records are drawn with one in a hundred of it, not one in two thousand: its error was 1e27."""
+    known = people(20_000, 12)
+    z = (np.random.default_rng(1).random(len(known)) < 1 / 2_000).astype(float)
+    x = known.x.copy()
+    x[:, -1] = z * known.domain.column_factor
+    records = prepared(Records(known.domain, x, known.y, z))
+    models = [repaired_logistic(records, Budget(10, "1e-5"), rng=seed) for seed in range(8)]
+    stated = standard_errors(models[0], known.domain) / np.std([model.w for model in models], axis=0)
+    assert 0.3 < stated.min() <= stated.max() < 3
+
+
 def test_standard_errors_fall_with_the_noise_and_need_no_group():
     # the age: columns of one attribute add up to 1, so that a sum of their weights is not known at any noise
     records = prepared(people(5_000, 11, keep_group=False))

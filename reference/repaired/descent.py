@@ -104,7 +104,9 @@ def likely_precision(domain: Domain) -> FloatArray:
 
 
 def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
-    """Return the inverse of an upper bound of the curvature, sum x x' / 4, plus a ridge as large as the noise.
+    """Return the inverse of the largest curvature of independent attributes, plus a ridge as large as the noise.
+
+    Attributes that say the same have more curvature than independent ones (see :func:`overshot`).
 
     Parameters
     ----------

@@ -20,7 +20,8 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     """Return the standard deviation that the noise gives each weight of the label, shape (d,).
 
     This takes the gradient as linear around w, with the curvature H of records drawn from the released counts: an
-    iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  Sampling error is left out.
+    iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  Sampling error is left out, and so is that a
+    step may have been halved, which no release shows.
     """
     steps = _label_steps(model)
     # the released sums halved, for the first gradient
@@ -49,6 +50,9 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
 def curvature_at(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> FloatArray:
     """Return sum r' x x' of the capped loss, expected of n records with the released counts, shape (d, d)."""
     x = drawn_records(counts, domain, n).x
+    # a value too rare to be drawn so seldom has no more curvature than its count allows
+    known = np.clip(np.add(*np.split(counts, 2)), 0.0, n * domain.column_factor)
+    x *= np.sqrt(np.minimum(1.0, known / np.maximum(x.sum(axis=0) * (n / len(x)), 1e-300)))
     rho = expit(np.abs(decision_scores(w, x)))
     # r' is rho (1 - rho) where the prediction is right, with probability 1 / (3 - 2 rho), and 0 where it is wrong
     slope = rho * (1 - rho) / (3 - 2 * rho)

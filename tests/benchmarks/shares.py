@@ -4,7 +4,8 @@ Declared before any fit on these splits; exploratory fits on other splits of the
 
 1. *rounds*: at most 40 gradients instead of 10.  Their number stays the square root of the signal.
 2. *curvature*, on top of it: 1/6 instead of 1/4, which the loss has at a margin of 0 only.  A step is at
-   most half as long again as the one that its largest curvature allows; twice as long would still converge.
+   most half as long again as the one that its largest curvature allows; twice as long would still converge, if
+   attributes were independent.
 
 3. *neighbours*, instead of the second: the ridge takes the weights of neighbouring bins of a number as correlated,
    by 1/2 a step, so that a noisy bin leans on those beside it.
