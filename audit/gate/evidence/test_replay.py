@@ -165,7 +165,7 @@ LISTED = {
     "calls": WITHOUT_BOUND,
     "rule": OF_LIMITS
     | {("request", "draws"): "the rule ended it in its first stage, which more draws leave as it is"},
-    "clock": OF_LIMITS,
+    "clock": HARMLESS | {("request", "max_seconds"): WHENEVER},
     "program": HARMLESS
     | {
         ("request", "subject", "binary"): "in which form it answers",

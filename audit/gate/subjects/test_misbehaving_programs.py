@@ -352,13 +352,14 @@ def test_a_program_that_is_another_when_restarted_gives_no_verdict(capsys, tmp_p
 
 @pytest.mark.parametrize("salt", ["", "os.getpid()"])
 def test_a_program_seeded_from_the_clock_is_noticed_seconds_later(start, tmp_path, salt):
-    """The two last starts have one seed, as within a second; the first has another."""
-    starts = tmp_path / "starts"
+    """The two last starts have one seed, as within a second; the first has another.  One runs at a time."""
+    starts, running = tmp_path / "starts", tmp_path / "running"
     starts.touch()
     code = (
         f"n = os.path.getsize({str(starts)!r}); open({str(starts)!r}, 'a').write('.')\n"
-        f"random.seed(repr([n > 0, {salt}]))\n"
-        "for request in requests(): say({'values': values(request)})"
+        f"random.seed(repr([n > 0, {salt}])); open({str(running)!r}, 'x').close()\n"
+        "for request in requests(): say({'values': values(request)})\n"
+        f"os.remove({str(running)!r})"
     )
     subject = start(code)
     draw(subject)

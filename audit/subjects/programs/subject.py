@@ -331,7 +331,8 @@ class ProgramSubject:
         before = [self._probed]
         if not self.seeded and any(map(_all_distinct, self._probed)):
             soon = self._started_again()
-            soon.close()
+            # it may have files to remove before another one starts
+            soon._pool.finish()
             before.append(soon._probed)
         again = self._started_again()
         try:
