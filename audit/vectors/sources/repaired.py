@@ -222,7 +222,7 @@ def _likely_correlation(inputs: Answer, d: int) -> Any:
 
 
 def _overshot(taken: Any, before: Any, after: Any, deviations: tuple[Any, Any], curvature: Any) -> bool:
-    """Return whether the loss rises behind a step by over a quarter of how it fell before it, and by over its noise."""
+    """Return whether the loss rises behind a step by over a quarter of its fall before it, beyond the noise."""
     inverse = curvature**-1
     followed = deviations[0] ** 2 * sum(inverse[e, e] for e in range(len(taken)))
     noise = 2 * WORK.norm(taken) * WORK.sqrt(deviations[0] ** 2 + deviations[1] ** 2)
