@@ -20,8 +20,8 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     """Return the standard deviation that the noise gives each weight of the label, shape (d,).
 
     This takes the gradient as linear around w, with the curvature H of records drawn from the released counts: an
-    iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  Sampling error is left out.  No release shows
-    which steps were halved: all count as whole.
+    iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  Sampling error is left out.  All steps
+    count as whole, because no release shows which were halved.
     """
     steps = _label_steps(model)
     # the released sums halved, for the first gradient
