@@ -25,8 +25,8 @@ SMALLEST_RIDGE = 2.0**-40
 """Of the largest moment: less would be lost in rounding, with an epsilon far beyond any use."""
 
 OVERSHOT, SHOWN = 0.25, 2.0
-"""A step went too far if the loss rises at its end, along it, by more than this part of how it fell at its start and
-this many standard deviations of the noise together.  On the tables of the frontier no step did."""
+"""A step went too far if the loss rises at its end, along it, by more than this part of how it fell at its start,
+and this many standard deviations of the noise on top.  On the tables of the frontier no step did."""
 
 AVERAGED = 0.4
 """Share of the last iterates that are averaged."""
