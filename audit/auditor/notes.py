@@ -19,8 +19,8 @@ from audit.auditor.events.quantiser import (
 from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.values import (
+    ENOUGH_TO_REPEAT,
     LARGEST_TABLE,
-    LOOKED_AT,
     largest_share_alone,
     may_repeat,
     mostly_repeated,
@@ -119,7 +119,7 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
     for k, step in enumerate(np.abs(quantiser.steps)):
         if step == 0:
             continue
-        values = np.sort(finite_of(np.concatenate([side[:LOOKED_AT, k] for side in pair])))
+        values = np.sort(finite_of(np.concatenate([side[:ENOUGH_TO_REPEAT, k] for side in pair])))
         cells = quantiser.of_one(k)(values[:, np.newaxis])[:, 0]
         many = max(2, int(MANY_UNSEEN * len(values)))
         if not len(values) or not most_often(cells, many):
@@ -184,7 +184,7 @@ def rare_codes(
     Multiples of a unit and numbers of single precision do so, too.
     """
     found, width = [], choosing[0].shape[1]
-    looked_at = max(LOOKED_AT, FOR_CODES // width)
+    looked_at = max(ENOUGH_TO_REPEAT, FOR_CODES // width)
     for k in set(range(width)) - set(repeating):
         if not may_repeat(np.concatenate([side[:looked_at, [k]] for side in choosing])):
             continue
@@ -207,7 +207,7 @@ def rare_codes(
 def new_combinations(learning: Pair, choosing: Pair, quantiser: Quantiser) -> tuple[str, ...]:
     """Return a note if many outputs are unlearned combinations, though most repeat."""
     # a few tell mostly, and take no memory
-    if learning[0].shape[1] == 1 or not may_repeat(quantiser(learning[0][:LOOKED_AT])):
+    if learning[0].shape[1] == 1 or not may_repeat(quantiser(learning[0][:ENOUGH_TO_REPEAT])):
         return ()
     learning, choosing = rounded(learning, quantiser), rounded(choosing, quantiser)
     if not mostly_repeated(*learning):

@@ -154,7 +154,7 @@ KNOWN = (
     Known("Gaussian, epsilon 1 at delta 0.01", Gaussian(1.0, "0.01"), 1.0, 0.01),
 )
 
-LOOKED_AT = (
+KNOWN_ANYTIME = (
     Known("Laplace noise on equal inputs", NoLoss(), 0.0),
     # every 0.005 below the loss is a level to test: a small loss is faster, but not easier
     Known("weak randomised response", WEAK, WEAK.true_epsilon()),

@@ -42,7 +42,7 @@ from audit.validity.known import (
     IN_DIRECTIONS,
     IN_UNITS,
     KNOWN,
-    LOOKED_AT,
+    KNOWN_ANYTIME,
     NOT_FINITE,
     PER_CALL,
     SIGNIFICANCE,
@@ -267,7 +267,7 @@ def kind_of(task: Task) -> str:
 
 def tasks(sizes: Sequence[int], only: Sequence[str] = EVERY_KIND) -> list[Task]:
     """Return what is measured, in order."""
-    kinds = [(audit_once, known) for known in KNOWN] + [(anytime_once, known) for known in LOOKED_AT]
+    kinds = [(audit_once, known) for known in KNOWN] + [(anytime_once, known) for known in KNOWN_ANYTIME]
     small = [(once, known) for once, some in AT_ONE_SIZE for known in some]
     found: list[Task] = []
     for draws in sizes:

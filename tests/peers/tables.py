@@ -108,6 +108,14 @@ def digits() -> Table:
     return numbers(x, (y >= 5).astype(int), [(0, 16)] * 64)
 
 
+def months(n: int) -> Table:
+    """Return 24 numbers that say nearly the same, as balances of months do."""
+    random = np.random.default_rng(8)
+    truth = random.normal(size=n)
+    x = truth[:, None] + random.normal(0, 0.1, (n, 24))
+    return numbers(x, drawn(random, 1.5 * truth - 1), [(-4, 4)] * 24)
+
+
 TABLES: dict[str, Callable[[], Table]] = {
     "clusters, bounds of 5": lambda: separated(5000, 5),
     "clusters, bounds of 1,000": lambda: separated(5000, 1000),
@@ -116,6 +124,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "skewed amounts": lambda: amounts(10_000),
     "many levels": lambda: levels(20_000),
     "measures in wide bounds": lambda: body(5000),
+    "24 months alike": lambda: months(20_000),
     "digits": digits,
     "cancer": cancer,
     "300 records": lambda: separated(300, 5),

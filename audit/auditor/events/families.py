@@ -24,8 +24,8 @@ from audit.auditor.events.scores import (
 )
 from audit.auditor.events.trees import TreeScore
 from audit.auditor.events.values import (
+    ENOUGH_TO_REPEAT,
     LARGEST_TABLE,
-    LOOKED_AT,
     NOT_FINITE,
     CategoryScore,
     NotFiniteScore,
@@ -236,7 +236,7 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
     groups = [tuple(range(width))] if width > 1 else []
     if width > 2:
         # no whole output repeats if one coordinate is continuous; what stands beside it may, as a few tell
-        some = np.sort(left[:LOOKED_AT], axis=0)
+        some = np.sort(left[:ENOUGH_TO_REPEAT], axis=0)
         repeating = tuple(k for k in range(width) if repeated(some[:, k], 2) > len(some) / 2)
         groups += [repeating] if 1 < len(repeating) < width else []
     groups += [(k,) for k in range(width)]

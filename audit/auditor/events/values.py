@@ -17,7 +17,7 @@ from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 LARGEST_TABLE = 4096
 """Most repeated values in a table, which keeps the most informative."""
 
-LARGEST_SET, LOOKED_AT = 2**16, 2**12
+LARGEST_SET, ENOUGH_TO_REPEAT = 2**16, 2**12
 """Most numbers in a set that only one input had; among this many rows two are equal if most rows repeat."""
 
 MODULI_ROWS, CLEAR_EXCESS, FEW_MODULI = 2**13, 8.0, 3
@@ -302,7 +302,7 @@ def may_repeat(some: FloatArray) -> bool:
 
 def mostly_repeated(*samples: FloatArray) -> bool:
     """Return whether most rows of some samples occur three times or more in all of them together."""
-    if not may_repeat(samples[0][:LOOKED_AT]):
+    if not may_repeat(samples[0][:ENOUGH_TO_REPEAT]):
         return False
     keys = np.sort(np.concatenate([_keys(sample + 0.0) for sample in samples]))
     return repeated(keys, 3) > len(keys) / 2

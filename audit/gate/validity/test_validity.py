@@ -19,7 +19,7 @@ from audit.validity.known import (
     CONTROL,
     IN_CALLS,
     KNOWN,
-    LOOKED_AT,
+    KNOWN_ANYTIME,
     RARE,
     RESPONSE,
     SIGNIFICANCE,
@@ -96,7 +96,7 @@ def test_rows_of_a_named_method_are_what_an_audit_with_that_method_reports():
 
 
 def test_anytime_audits_look_as_often_as_said_and_stop_at_an_error():
-    weak, draws = LOOKED_AT[1], 4_000
+    weak, draws = KNOWN_ANYTIME[1], 4_000
     rows = Phases.of(draws, 1, learning=True).certify // (2 * LOOKS)
     looks = []
 

@@ -22,7 +22,7 @@ Under any law a sequence with 64 distinct draws has at most the probability 64^-
 OPENING, MOST_OPENINGS = 8, 64
 """The draws that say whether a passage begins, as one of 256 does; at most one of 64 is taken."""
 
-LOOKED_AT = 16
+OPENING_COORDINATES = 16
 """Coordinates that say so."""
 
 HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +32,7 @@ HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 def passages(outputs: FloatArray) -> Iterator[tuple[int, bytes]]:
     """Yield the place and a digest of each passage, and of the first draws of all; shape (n, k)."""
     mixed: NumberArray = np.zeros(len(outputs), dtype=np.uint64)
-    for column in outputs.T[:LOOKED_AT]:
+    for column in outputs.T[:OPENING_COORDINATES]:
         mixed = _mixed(mixed, np.ascontiguousarray(column).view(np.uint64))
     for start in (0, *_openings(mixed).tolist()):
         if len(np.unique(mixed[start : start + PASSAGE])) >= FEWEST_DISTINCT:
