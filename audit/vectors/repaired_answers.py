@@ -98,7 +98,7 @@ def _descent(steps: Steps, inputs: Answer) -> Answer:
     taken = iterates[0]
     for drawn in np.split(units[2 * d :], rounds - 1):
         before, noisy = noisy, steps.gradient(x, target, iterates[-1]) + of_gradient * drawn
-        if steps.overshot(taken, (before, noisy), (noise, deviation), inverse):
+        if steps.overshot(taken, (before, noisy), (noise, deviation), inverse, second):
             inverse = inverse / 2
         taken, noise = -inverse @ noisy, deviation
         iterates.append(iterates[-1] + taken)

@@ -88,10 +88,15 @@ class RepairedSteps:
         return descent.preconditioner(second_moments, deviation, domain)
 
     def overshot(
-        self, taken: FloatArray, gradients: Pair, deviations: tuple[float, float], inverse_curvature: FloatArray
+        self,
+        taken: FloatArray,
+        gradients: Pair,
+        deviations: tuple[float, float],
+        inverse_curvature: FloatArray,
+        second_moments: FloatArray,
     ) -> bool:
         """Return whether a step went too far."""
-        return descent.overshot(taken, gradients, deviations, inverse_curvature)
+        return descent.overshot(taken, gradients, deviations, inverse_curvature, second_moments)
 
     def averaged(self, iterates: Sequence[FloatArray]) -> FloatArray:
         """Return the weights from the iterates."""

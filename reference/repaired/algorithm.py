@@ -143,7 +143,7 @@ def noisy_descent(
     for _ in range(rounds - 1):
         exact_gradient = sums.gradient(records.x, target, iterates[-1])
         before, noisy = noisy, curator.release(exact_gradient, change, each, GRADIENT)
-        if descent.overshot(iterates[-1] - iterates[-2], (before, noisy), (noise, deviation), inverse):
+        if descent.overshot(iterates[-1] - iterates[-2], (before, noisy), (noise, deviation), inverse, moments):
             # P <- P / 2
             inverse = inverse / 2
         # w_{t+1} <- w_t - P (g(w_t) + noise)

@@ -133,6 +133,7 @@ def overshot(
     gradients: tuple[FloatArray, FloatArray],
     deviations: tuple[float, float],
     inverse_curvature: FloatArray,
+    second_moments: FloatArray,
 ) -> bool:
     """Return whether a step went too far, as where attributes that say the same count as independent.
 
@@ -144,13 +145,15 @@ def overshot(
         Noisy ones, before and after it.
     deviations : two floats
         Standard deviations of their noise.
-    inverse_curvature : ndarray, shape (d, d)
-        P.
+    inverse_curvature, second_moments : ndarrays, shape (d, d)
+        P, and the M that it was made of.
     """
     before, after = gradients
     fell, rises = -float(taken @ before), float(taken @ after)
-    # the step follows the noise e of the gradient before: the slope behind it is too large by at most E e' P e
-    followed = deviations[0] ** 2 * float(np.trace(inverse_curvature))
+    # the step follows the noise e of the gradient before: the slope behind it is too large by E e' P (M / 4) P e
+    followed = (
+        deviations[0] ** 2 * CURVATURE * float(np.sum((inverse_curvature @ second_moments) * inverse_curvature))
+    )
     noise = float(np.linalg.norm(taken)) * math.hypot(*deviations)
     return rises - followed > OVERSHOT * fell + SHOWN * noise
 

@@ -111,24 +111,31 @@ def repaired_descents() -> Iterator[AskedCase]:
 
 
 def _steps_too_far() -> Iterator[AskedCase]:
-    """Yield descents on four attributes that say the same, which three labels in twelve contradict."""
+    """Yield descents on four attributes that say the same, which a quarter of the labels contradict."""
     for noise, rounds in product(("gaussian", "laplace"), (3, 8)):
         name = f"{rounds} rounds, four attributes that say the same, {noise}"
-        said = Stream(name).bits(12)
-        given = {
-            "kind": "descent",
-            "widths": ["2"] * 4,
-            "bins": ["0"] * 4,
-            "intercept": "0",
-            "rounds": str(rounds),
-            "noise": noise,
-            "scaleCounts": "1/16" if noise == "gaussian" else "1/32",
-            "scaleGradient": "1/16" if noise == "gaussian" else "1/32",
-            "x": [["1/2" if k == int(one) else "0" for k in (0, 1)] * 4 for one in said],
-            "target": [one if place > 2 else str(1 - int(one)) for place, one in enumerate(said)],
-        }
-        units = Stream(f"variates of {name}").several(16 + (rounds - 1) * 8, -2, 2, 64)
-        yield AskedCase(name, given | {"unitVariates": units})
+        yield _alike(name, 12, noise, rounds, "1/16" if noise == "gaussian" else "1/32")
+    # it nearly explains what a step shows
+    name = "3 rounds, four attributes that say the same, noise nearly as large"
+    yield _alike(name, 40, "gaussian", 3, "5/16")
+
+
+def _alike(name: str, n: int, noise: str, rounds: int, scale: str) -> AskedCase:
+    said = Stream(name).bits(n)
+    given = {
+        "kind": "descent",
+        "widths": ["2"] * 4,
+        "bins": ["0"] * 4,
+        "intercept": "0",
+        "rounds": str(rounds),
+        "noise": noise,
+        "scaleCounts": scale,
+        "scaleGradient": scale,
+        "x": [["1/2" if k == int(one) else "0" for k in (0, 1)] * 4 for one in said],
+        "target": [one if place >= n // 4 else str(1 - int(one)) for place, one in enumerate(said)],
+    }
+    units = Stream(f"variates of {name}").several(16 + (rounds - 1) * 8, -2, 2, 64)
+    return AskedCase(name, given | {"unitVariates": units})
 
 
 def repaired_thresholds() -> Iterator[AskedCase]:

@@ -269,9 +269,29 @@ class NoiseTakenForOvershot(Broken):
     bug_type = "POSTPROCESSING"
 
     def overshot(
-        self, taken: FloatArray, gradients: Pair, deviations: tuple[float, float], inverse_curvature: FloatArray
+        self, taken: FloatArray, gradients: Pair, deviations: tuple[float, float], *matrices: FloatArray
     ) -> bool:
-        return super().overshot(taken, gradients, (0.0, 0.0), inverse_curvature)
+        return super().overshot(taken, gradients, (0.0, 0.0), *matrices)
+
+
+class FollowedNoiseTooLarge(Broken):
+    """The slope that comes of following noise is taken for as large as without a ridge: a^2 trace(P).
+
+    At little signal no step is halved, however far it went.
+    """
+
+    bug_type = "POSTPROCESSING"
+
+    def overshot(
+        self,
+        taken: FloatArray,
+        gradients: Pair,
+        deviations: tuple[float, float],
+        inverse_curvature: FloatArray,
+        _second_moments: FloatArray,
+    ) -> bool:
+        alone = np.linalg.inv(inverse_curvature) / 0.25
+        return super().overshot(taken, gradients, deviations, inverse_curvature, alone)
 
 
 class LastIterateOnly(Broken):

@@ -221,10 +221,13 @@ def _likely_correlation(inputs: Answer, d: int) -> Any:
     return found
 
 
-def _overshot(taken: Any, before: Any, after: Any, deviations: tuple[Any, Any], curvature: Any) -> bool:
+def _overshot(
+    taken: Any, before: Any, after: Any, deviations: tuple[Any, Any], curvature: Any, second: Any
+) -> bool:
     """Return whether the loss rises behind a step by over a quarter of its fall before it, beyond the noise."""
     inverse = curvature**-1
-    followed = deviations[0] ** 2 * sum(inverse[e, e] for e in range(len(taken)))
+    carried = inverse * second / 4 * inverse
+    followed = deviations[0] ** 2 * sum(carried[e, e] for e in range(len(taken)))
     noise = 2 * WORK.norm(taken) * WORK.sqrt(deviations[0] ** 2 + deviations[1] ** 2)
     rises, fell = (taken.T * after)[0], -(taken.T * before)[0]
     beyond = rises - followed - fell / 4 - noise
@@ -253,7 +256,7 @@ def _descent(inputs: Answer) -> Answer:
         drawn, before = units[2 * d + step * d :][:d], noisy
         exact = _gradient_at(w, rows, target)
         noisy = WORK.matrix([v + of_gradient * to_work(u) for v, u in zip(exact, drawn, strict=True)])
-        if _overshot(taken, before, noisy, deviations, curvature):
+        if _overshot(taken, before, noisy, deviations, curvature, WORK.matrix(second)):
             curvature = 2 * curvature
         taken = -WORK.lu_solve(curvature, noisy)
         w = [a + b for a, b in zip(w, taken, strict=True)]

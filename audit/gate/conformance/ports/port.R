@@ -345,7 +345,7 @@ RepairedDescent <- function(i) {
   a <- one(i, "scaleCounts") * spread / sqrt(2); b <- sg * spread
   for (r in seq_len(rounds - 1)) {
     h <- gradient(w) + sg * u[(1 + r) * d + 1:d]
-    if (sum(s * h) - a^2 * sum(diag(P)) > -sum(s * g) / 4 + 2 * sqrt(sum(s^2) * (a^2 + b^2))) P <- P / 2
+    if (sum(s * h) - a^2 * sum(diag(P %*% (M / 4) %*% P)) > -sum(s * g) / 4 + 2 * sqrt(sum(s^2) * (a^2 + b^2))) P <- P / 2
     g <- h; a <- b; s <- drop(-P %*% g); w <- w + s; all <- rbind(all, w)
   }
   last <- max(1, floor(0.4 * rounds + 1e-9))

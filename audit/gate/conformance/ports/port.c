@@ -302,12 +302,12 @@ static void descent(M x, M t) {
             for (int e = 0; e < d; e++) { A.v[q * d + e] -= m * A.v[p * d + e]; P.v[q * d + e] -= m * P.v[p * d + e]; }
         }
     }
-    for (int e = 0; e < d; e++) trace += P.v[e * d + e];
+    for (int e = 0; e < d; e++) for (int k = 0; k < d; k++) for (int l = 0; l < d; l++) trace += P.v[e * d + k] * S.v[k * d + l] / 4 * P.v[l * d + e];
     for (int r = 0; r < T; r++) {
         if (r) { /* did the step s go too far? */
             gradient(x, t, w.v, h.v); for (int e = 0; e < d; e++) h.v[e] += sg * u.v[2 * d + (r - 1) * d + e];
             double noise = 2 * sqrt(dot(s.v, s.v, d)) * hypot(before, after);
-            if (dot(s.v, h.v, d) - before * before * trace * cut > -dot(s.v, g.v, d) / 4 + noise) cut /= 2;
+            if (dot(s.v, h.v, d) - before * before * trace * cut * cut > -dot(s.v, g.v, d) / 4 + noise) cut /= 2;
             memcpy(g.v, h.v, sizeof(double) * d); before = after;
         }
         for (int e = 0; e < d; e++) { s.v[e] = -cut * dot(P.v + e * d, g.v, d); it.v[r * d + e] = w.v[e] += s.v[e]; }

@@ -419,12 +419,12 @@ function descent(q) {
   };
   const E = jacobi(M.map((r, e) => r.map((v, l) => v / 4 + 2 * D * likely(e, l))));
   const P = g => combine(E, E.map(p => dot(p.v, g) / p.l), d);
-  const trace = sum(E.map(p => 1 / p.l)), size = v => Math.sqrt(dot(v, v));
+  const trace = sum(range(d).map(e => P(P(M.map(r => r[e] / 4)))[e])), size = v => Math.sqrt(dot(v, v));
   let g = range(d).map(e => (counts[d + e] - counts[e]) / 2), a = sC * spread / Math.SQRT2, cut = 1, s = P(g).map(v => -v), w = s;
   const iterates = [w], b = sG * spread;
   for (let k = 1; k < R; k++) {
     const h = lossGradient(x, t, w).map((v, e) => v + sG * u[2 * d + (k - 1) * d + e]);
-    if (dot(s, h) - a * a * trace * cut > -dot(s, g) / 4 + 2 * size(s) * Math.hypot(a, b)) cut /= 2;
+    if (dot(s, h) - a * a * trace * cut * cut > -dot(s, g) / 4 + 2 * size(s) * Math.hypot(a, b)) cut /= 2;
     g = h; a = b; s = P(g).map(v => -v * cut);
     w = w.map((v, e) => v + s[e]); iterates.push(w);
   }
