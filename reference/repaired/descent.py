@@ -150,7 +150,7 @@ def overshot(
     """
     before, after = gradients
     fell, rises = -float(taken @ before), float(taken @ after)
-    # the step follows the noise e of the gradient before: that adds about E e' P (M / 4) P e to the slope behind it
+    # the step follows the noise e of the gradient before: that adds about E e' P (M / 4) P e to the slope after it
     carried = inverse_curvature @ (CURVATURE * second_moments) @ inverse_curvature
     followed = deviations[0] ** 2 * float(np.trace(carried))
     noise = float(np.linalg.norm(taken)) * math.hypot(*deviations)

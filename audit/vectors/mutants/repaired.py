@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from scipy.linalg import inv
 
 from audit.vectors.mutants.broken import Broken
 from audit.vectors.repaired_steps import Curve, Pair, cells_domain
@@ -290,7 +291,7 @@ class FollowedNoiseTooLarge(Broken):
         inverse_curvature: FloatArray,
         _second_moments: FloatArray,
     ) -> bool:
-        alone = np.linalg.inv(inverse_curvature) / 0.25
+        alone: FloatArray = inv(inverse_curvature) / 0.25
         return super().overshot(taken, gradients, deviations, inverse_curvature, alone)
 
 
