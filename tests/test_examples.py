@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 import pytest
+import yaml
 
 from audit.commands.cfm import command as cfm
 from audit.commands.family import command as audit
@@ -287,6 +288,24 @@ def test_examples_of_the_page_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     walked(page, capsys)
+
+
+def test_the_workflow_for_ci_fails_where_a_claim_is_refuted(tmp_path):
+    text = (ROOT / "docs/examples/github-actions.yml").read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["privacy"]["steps"]
+    command = [step["run"] for step in steps if "run" in step][-1]
+    assert f"`{command}`" in (ROOT / "docs/one-call.md").read_text(encoding="utf-8")
+    (tmp_path / "tests/privacy").mkdir(parents=True)
+    code = (
+        "import pytest\n\n@pytest.mark.parametrize('scale', [1.0, 0.5])\ndef test_sum(assert_private, scale):\n"
+        "    noisy = lambda records, rng: sum(records) + rng.laplace(scale=scale)\n"
+        "    assert_private(noisy, [0.0, 1.0], [0.0, 0.0], epsilon=1, adjacency='replace_one')\n"
+    )
+    (tmp_path / "tests/privacy/test_sum.py").write_text(code, encoding="utf-8")
+    words = [sys.executable, *shlex.split(command)[1:]]
+    done = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, "1 failed, 1 passed" in done.stdout) == (1, True), done.stdout
+    assert "refuted" in (tmp_path / "privacy.xml").read_text(encoding="utf-8")
 
 
 def test_no_entry_of_the_lists_is_stale():
