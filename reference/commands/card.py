@@ -128,7 +128,7 @@ def _records(facts: dict[str, Any]) -> str:
 def _promised(facts: dict[str, Any]) -> list[str]:
     if facts["seeded"]:
         return ["Nothing: the noise came from a seed, and anyone who knows the seed can remove the noise."]
-    chance = "" if not facts["delta"] else f", except with a chance of {short_text(facts['delta'])}"
+    chance = "" if not facts["delta"] else f", give or take a chance of {short_text(facts['delta'])}"
     whose, yours = "record was used", "record says"
     if facts["rows_per_person"] > 1:
         whose, yours = f"records, up to {facts['rows_per_person']}, were used", "records say"
