@@ -96,11 +96,13 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
     """
     found: dict[str, list[str]] = {}
     for k, step in enumerate(quantiser.steps):
-        for why, few_tell, of_all in WHY_NO_RESIDUES:
-            # a few outputs mostly tell
-            if few_tell(finite_of(pair[0][:A_FEW, k])) is None:
-                continue
-            values = finite_of(np.concatenate([side[:, k] for side in pair]))
+        few = finite_of(pair[0][:A_FEW, k])
+        # a few outputs mostly tell
+        possible = [(why, of_all) for why, few_tell, of_all in WHY_NO_RESIDUES if few_tell(few) is not None]
+        if not possible:
+            continue
+        values = finite_of(np.concatenate([side[:, k] for side in pair]))
+        for why, of_all in possible:
             unit = of_all(values)
             if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
                 found.setdefault(why, []).append(f"output[{k}]" if reduction is None else reduction.described(k))

@@ -150,11 +150,14 @@ def overshot(
     """
     before, after = gradients
     fell, rises = -float(taken @ before), float(taken @ after)
+    noise = float(np.linalg.norm(taken)) * math.hypot(*deviations)
+    beyond = rises - OVERSHOT * fell - SHOWN * noise
+    if beyond <= 0:
+        # the noise that the step follows would only lower this, and takes as long as P
+        return False
     # the step follows the noise e of the gradient before: that adds about E e' P (M / 4) P e to the slope after it
     carried = inverse_curvature @ (CURVATURE * second_moments) @ inverse_curvature
-    followed = deviations[0] ** 2 * float(np.trace(carried))
-    noise = float(np.linalg.norm(taken)) * math.hypot(*deviations)
-    return rises - followed > OVERSHOT * fell + SHOWN * noise
+    return beyond > deviations[0] ** 2 * float(np.trace(carried))
 
 
 def averaged(iterates: Sequence[FloatArray]) -> FloatArray:

@@ -205,7 +205,7 @@ def unit_of_any(values: FloatArray) -> float | None:
 
 def unit_of_large(values: FloatArray) -> float | None:
     """Return the unit of :func:`unit_of_any` if some values are too large for its grid."""
-    return unit_of_any(values) if largest_unit(values) is None else None
+    return None if largest_unit(values) is not None else unit_of_any(values)
 
 
 def multiples_of(unit: float, values: FloatArray) -> IntArray:

@@ -284,15 +284,10 @@ class FollowedNoiseTooLarge(Broken):
     bug_type = "POSTPROCESSING"
 
     def overshot(
-        self,
-        taken: FloatArray,
-        gradients: Pair,
-        deviations: tuple[float, float],
-        inverse_curvature: FloatArray,
-        _second_moments: FloatArray,
+        self, taken: FloatArray, gradients: Pair, deviations: tuple[float, float], *matrices: FloatArray
     ) -> bool:
-        alone: FloatArray = inv(inverse_curvature) / 0.25
-        return super().overshot(taken, gradients, deviations, inverse_curvature, alone)
+        alone: FloatArray = inv(matrices[0]) / 0.25
+        return super().overshot(taken, gradients, deviations, matrices[0], alone)
 
 
 class LastIterateOnly(Broken):
