@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,7 @@ from reference.common.errors import ParameterError
 from reference.common.numbers import rounded_up
 from reference.noise import Noise, Sampler, analytic_gaussian_sigma, laplace_scale
 from reference.repaired.account import Account
-from reference.repaired.spent import SUM_STEPS, Change, Spent, deviation_of
+from reference.repaired.spent import SUM_STEPS, Change, Spent
 
 DISCRETE_ROOM = 1 + Fraction(1, 2**30)
 """Factor of Gaussian scales: discrete noise of the same scale then stays within the budget."""
@@ -52,7 +53,7 @@ class Curator:
 
     def deviation(self, change: Change, share: Fraction) -> float:
         """Return the standard deviation of the noise of a release."""
-        return deviation_of(self.scale(change, share), self._budget.delta)
+        return self.scale(change, share) * (math.sqrt(2) if self._kind == "laplace" else 1.0)
 
     def release(self, values: NumberArray, change: Change, share: Fraction, what: str = "") -> FloatArray:
         """Return values plus noise for a share of the budget.
