@@ -6,8 +6,6 @@ order, so a file, a stream and a cluster are the same code: fold blocks with +.
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,15 +22,6 @@ from reference.records import BLOCK_ROWS, EXACT_ROWS, Records
 
 BLOCKS_CARRIED = 1_000
 """Exact sums of up to so many blocks fit into 64 bits: each is at most 2^53."""
-
-NARROW = 48
-"""Up to so many columns, one product for all sums is faster than one that uses the symmetry."""
-
-UNPACKED = 10**6
-"""Up to so many multiplications a product may be made without copies of its factors, in a third of the time."""
-
-PIECE = 512
-"""Such products have a multiple of so many rows: each begins where a line of the cache does."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,41 +208,25 @@ class _Sums:
         d = domain.dimension
         # sum x, sum yx, sum zx, and below them sum x x'
         self._sums: NumberArray = np.zeros((3 + d, d))
-        # 1, y and z of a block, and its columns where they are few
-        self._narrow = d <= NARROW
-        self._work = _aligned_ones(3 + d if self._narrow else 3, self.rows)
+        # 1, y and z of a block
+        self._marks = np.ones((3, self.rows))
 
     def add(self, records: Records, rows: slice) -> None:
         """Add a block of at most `rows` rows."""
-        y = records.y[rows]
-        work = self._work[:, : len(y)]
-        work[1] = y
-        work[2] = 0.0 if records.z is None else records.z[rows]
-        # the last bits of a product may depend on the memory layout of x
-        if self._narrow:
-            columns = self._taken(records, rows, work[3:])
-            self._add(self._product(work, columns))
-        else:
-            block = self._taken(records, rows)
-            self._add(np.concatenate([work @ block, block.T @ block]))
+        block = self._taken(records, rows)
+        marks = self._marks[:, : len(block)]
+        marks[1] = records.y[rows]
+        marks[2] = 0.0 if records.z is None else records.z[rows]
+        # a product of a matrix with its transpose is symmetric to the last bit
+        self._add(np.vstack([*(mark @ block for mark in marks), block.T @ block]))
 
     def total(self) -> tuple[NumberArray, NumberArray]:
         """Return sum x, sum yx and sum zx, shape (3, d), and sum x x', shape (d, d)."""
-        second = self._sums[3:]
-        # a product of two arrays need not be symmetric to the last bit
-        return self._sums[:3], np.triu(second) + np.triu(second, 1).T
+        return self._sums[:3], self._sums[3:]
 
-    def _product(self, work: FloatArray, columns: FloatArray) -> FloatArray:
-        """Return work columns'."""
-        product: FloatArray = work @ columns.T
-        return product
-
-    def _taken(self, records: Records, rows: slice, out: FloatArray | None = None) -> FloatArray:
-        """Return the part of a block that is added up: rows, or columns where they are copied."""
-        if out is None:
-            return np.ascontiguousarray(records.x[rows])
-        out[:] = records.x[rows].T
-        return out
+    def _taken(self, records: Records, rows: slice) -> FloatArray:
+        # the last bits of a product depend on the order of x in memory
+        return np.ascontiguousarray(records.x[rows])
 
     def _add(self, products: FloatArray) -> None:
         self._sums += products
@@ -275,15 +248,9 @@ class _ExactSums(_Sums):
         whole = self._sums + self._carried
         return _fractions(whole[:3], DATA_STEPS), _fractions(whole[3:], DATA_STEPS**2)
 
-    def _taken(self, records: Records, rows: slice, out: FloatArray | None = None) -> FloatArray:
-        return records.steps(rows, out)
-
-    def _product(self, work: FloatArray, columns: FloatArray) -> FloatArray:
+    def _taken(self, records: Records, rows: slice) -> FloatArray:
         # whole numbers add up in any order
-        step = max(UNPACKED // (len(work) * len(columns) * PIECE), 1) * PIECE
-        starts = range(0, columns.shape[1], step)
-        pieces = [work[:, start : start + step] @ columns[:, start : start + step].T for start in starts]
-        return functools.reduce(np.add, pieces)
+        return records.steps(rows)
 
     def _add(self, products: FloatArray) -> None:
         self._sums += products.astype(np.int64)
@@ -292,14 +259,6 @@ class _ExactSums(_Sums):
             self._waiting = 0
             self._carried = self._carried + self._sums
             self._sums[:] = 0
-
-
-def _aligned_ones(*shape: int) -> FloatArray:
-    """Return ones whose first row begins at a cache line: products take half the time."""
-    line, size = 64, math.prod(shape)
-    held = np.ones(size + line // 8)
-    start = -held.ctypes.data % line // 8
-    return held[start : start + size].reshape(shape)
 
 
 def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:

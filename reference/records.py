@@ -120,31 +120,22 @@ class Records:
                 raise NormError("|x|_2 above 1 on the grid", row=int(np.flatnonzero(outside)[0]))
         return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
-    def steps(self, rows: slice, out: FloatArray | None = None) -> FloatArray:
-        """Return x of some rows on the grid, times DATA_STEPS: whole numbers.
-
-        Parameters
-        ----------
-        rows : slice
-        out : ndarray, shape (d, rows), optional
-            Where to write them, a row a column of x; a new array of shape (rows, d) unless given.
+    def steps(self, rows: slice) -> FloatArray:
+        """Return x of some rows on the grid, times DATA_STEPS: whole numbers, shape (rows, d).
 
         Raises
         ------
         reference.common.errors.NormError
             As :meth:`on_grid` raises it.
         """
-        x = self.x[rows] if out is None else self.x[rows].T
         # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
-        steps: FloatArray = np.multiply(x, DATA_STEPS, out=out)
+        steps: FloatArray = np.multiply(self.x[rows], DATA_STEPS)
         np.trunc(steps, out=steps)
         norm, corner = self.domain.norm, corner_steps(self.domain.dimension)
         at_corner = steps.max() <= corner and (norm != "symmetric_ball" or steps.min() >= -corner)
-        if norm != "unit_box" and not at_corner:
-            squares = np.einsum("ij,ij->i" if out is None else "ij,ij->j", steps, steps)
-            if squares.max() > DATA_STEPS**2:
-                # the message names the row
-                self.on_grid()
+        if norm != "unit_box" and not at_corner and np.einsum("ij,ij->i", steps, steps).max() > DATA_STEPS**2:
+            # the message names the row
+            self.on_grid()
         return steps
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> Records:

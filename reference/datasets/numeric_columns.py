@@ -157,14 +157,16 @@ class WholeNumbers(Records):
         x.flags.writeable = False
         return x
 
-    def steps(self, rows: slice, out: FloatArray | None = None) -> FloatArray:
+    def steps(self, rows: slice) -> FloatArray:
         """Return the same as of encoded records."""
         grid = self._encoder.grid
-        if out is None or grid is None:
-            return super().steps(rows, out)
+        if grid is None:
+            return super().steps(rows)
         z = None if self.z is None else self.z[rows]
-        self._encoder.write_steps([values[rows] for values in self._columns], z, grid, out)
-        return out
+        columns = [values[rows] for values in self._columns]
+        steps = np.empty((self.domain.dimension, len(columns[0])))
+        self._encoder.write_steps(columns, z, grid, steps)
+        return steps.T
 
 
 def is_held(values: NumberArray) -> bool:
