@@ -1,4 +1,4 @@
-"""Whole numbers of a typed file stay whole numbers: the same records and errors as of floats."""
+"""Numbers of a typed file stay as they are until they are used: the same records, sums and errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from reference.common.errors import DataError
 from reference.common.grid import DATA_STEPS
 from reference.datasets import numeric_columns
 from reference.datasets.from_file import record_blocks
-from reference.datasets.numeric_columns import WholeNumbers
+from reference.datasets.numeric_columns import Numbers
 from reference.datasets.opening import open_table
 from reference.datasets.record_blocks import RecordBlocks
 from reference.domain.attributes import Numeric, Ordinal
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.domain.values import codes_of
+from reference.moments import Moments
+from reference.records import encode_table
 
 N = 500
 KINDS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -86,6 +88,11 @@ DOMAINS: tuple[tuple[dict[str, Any], tuple[tuple[float, float], ...]], ...] = (
 )
 
 
+def domain_file(options: dict[str, Any], bounds: Any) -> DomainFile:
+    attributes = tuple(Numeric(f"x{place}", *ends) for place, ends in enumerate(bounds))
+    return DomainFile(attributes=attributes, label=Marker("y"), group=Marker("z"), **options)
+
+
 def moments_of_numbers(kind: str, options: dict[str, Any], bounds: Any, path: Path) -> dict[str, int]:
     """Return the exact moments of all whole numbers within the bounds, at least once each."""
     random = np.random.default_rng(0)
@@ -93,15 +100,9 @@ def moments_of_numbers(kind: str, options: dict[str, Any], bounds: Any, path: Pa
     marks = {name: random.integers(0, 2, n) for name in ("y", "z")}
     every = [np.resize(np.arange(math.ceil(lower), math.floor(upper) + 1), n) for lower, upper in bounds]
     held = {f"x{place}": values.astype(kind) for place, values in enumerate(every)}
-    declared = DomainFile(
-        attributes=tuple(Numeric(f"x{place}", *ends) for place, ends in enumerate(bounds)),
-        label=Marker("y"),
-        group=Marker("z"),
-        **options,
-    )
     file = path.with_suffix(".parquet")
     parquet.write_table(pyarrow.table(held | marks), file)
-    return record_blocks(open_table(file), declared).moments(exact=True).table()
+    return record_blocks(open_table(file), domain_file(options, bounds)).moments(exact=True).table()
 
 
 @pytest.mark.parametrize(("options", "bounds"), DOMAINS)
@@ -119,14 +120,46 @@ def test_a_factor_that_nobody_looked_at_gives_other_sums(tmp_path: Path, monkeyp
     assert moments_of_numbers("int32", options, bounds, tmp_path / "other.parquet") != right
 
 
-def test_only_sums_on_the_grid_do_without_encoded_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WholeNumbers, "x", property(lambda _: 1 / 0))
-    for options, bounds in DOMAINS[:3]:
-        moments_of_numbers("int16", options, bounds, tmp_path / "data.parquet")
-    # no factor serves all of 0 to 96 in 25 columns, and there are too many numbers up to 2^17
-    for options, bounds in DOMAINS[3:]:
-        with pytest.raises(ZeroDivisionError):
-            moments_of_numbers("int32", options, bounds, tmp_path / "data.parquet")
+@pytest.mark.parametrize("kind", ["int32", "float64"])
+@pytest.mark.parametrize(("options", "bounds"), DOMAINS)
+def test_only_sums_on_the_grid_do_without_encoded_numbers(
+    kind: str, options: dict[str, Any], bounds: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Numbers, "x", property(lambda _: 1 / 0))
+    file = tmp_path / "data"
+    moments_of_numbers(kind, options, bounds, file)
+    with pytest.raises(ZeroDivisionError):
+        record_blocks(open_table(file.with_suffix(".parquet")), domain_file(options, bounds)).moments()
+
+
+@pytest.mark.parametrize("options", [{}, {"norm": "unit_box"}, {"intercept": True, "keep_group": True}])
+@pytest.mark.parametrize("ends", [(0, 1), (0, 3), (-1e-3, 7), (5e-324, 1e308)])
+def test_exact_sums_of_doubles_are_those_of_encoded_records(
+    options: dict[str, Any], ends: tuple[float, float], tmp_path: Path
+) -> None:
+    random, (lower, upper) = np.random.default_rng(0), ends
+    edges = [
+        lower,
+        np.nextafter(lower, upper),
+        lower / 2 + upper / 2,
+        1e-305,
+        1e-12,
+        np.nextafter(upper, 0),
+        upper,
+    ]
+    held = {f"x{place}": random.uniform(lower, upper, 9000) for place in range(3)}
+    for values in held.values():
+        values[: len(edges)] = random.permutation(np.clip(edges, lower, upper))
+    held |= {name: random.integers(0, 2, 9000).astype(float) for name in ("y", "z")}
+    parquet.write_table(pyarrow.table(held), tmp_path / "data.parquet")
+    declared = domain_file(options, (ends,) * 3)
+    found = record_blocks(open_table(tmp_path / "data.parquet"), declared).moments(exact=True)
+    encoded = encode_table(declared.domain, held)
+    assert found.table() == Moments.of(encoded, exact=True).table()
+    part = next(iter(record_blocks(open_table(tmp_path / "data.parquet"), declared).read()))
+    before = part.steps(slice(5, None)).tolist()
+    assert part.x.tolist() == encoded.x[: len(part)].tolist()
+    assert part.steps(slice(5, None)).tolist() == before
 
 
 @pytest.mark.parametrize("kind", ["bool", *KINDS])

@@ -27,7 +27,7 @@ from reference.common.errors import (
 )
 from reference.common.printable import quoted
 from reference.datasets.csv_table import hint_of_delimiter
-from reference.datasets.numeric_columns import NumericEncoder, WholeNumbers, is_held, rows_in_cache
+from reference.datasets.numeric_columns import Numbers, NumericEncoder, is_held, rows_in_cache
 from reference.datasets.record_blocks import RecordBlocks
 from reference.datasets.table import ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
@@ -315,7 +315,7 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Columns that are all numbers, with the marks as 0 and 1; `whole` if all are admitted whole numbers."""
+    """Columns that are all numbers, with the marks as 0 and 1; `whole` if all are whole, within their bounds."""
 
     encoder: NumericEncoder
     columns: Sequence[NumberArray]
@@ -340,20 +340,21 @@ class _Numbers:
             z = None if group is None else group.decode(table[group.column], GroupError)
         except DataError:
             return None
-        return cls(encoder, numbers, y, z, is_inside(encoder.domain) and encoder.admits(numbers))
+        return cls(encoder, numbers, y, z, encoder.admits(numbers))
 
     def records(self, rows: slice) -> Records | None:
         """Encode some rows; None where a number is outside its bounds."""
-        domain = self.encoder.domain
+        held = [values[rows] for values in self.columns]
+        columns = held if self.whole else self.encoder.floats(held)
+        if columns is None:
+            return None
         y = self.y[rows].astype(np.float64)
         z = None if self.z is None else self.z[rows].astype(np.float64)
-        columns = [values[rows] for values in self.columns]
-        if self.whole:
-            return WholeNumbers.of(self.encoder, columns, y, z)
-        x = np.empty((len(y), domain.dimension), order="F")
-        if not self.encoder.encode_columns(columns, x, z):
-            return None
-        return Records(domain=domain, x=x, y=y, z=z, inside=is_inside(domain), marked=True)
+        numbers = Numbers.of(self.encoder, columns, y, z)
+        domain = self.encoder.domain
+        if is_inside(domain):
+            return numbers
+        return Records(domain=domain, x=numbers.x, y=y, z=z, marked=True)
 
 
 def further_problems(declared: DomainFile, table: Mapping[str, Column], problem: DataError) -> Iterator[DataError]:

@@ -1,12 +1,12 @@
 """Blocks of numeric columns as records.
 
-Whole numbers are encoded when they are used: exact sums need x on the grid only, which takes half the operations.
+Columns are encoded when they are used: exact sums need x on the grid only, which takes half the operations.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -16,7 +16,7 @@ from reference.common.arrays import FloatArray, NumberArray
 from reference.common.grid import DATA_STEPS
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
-from reference.records import EXACT_ROWS, Records, corner_steps
+from reference.records import EXACT_ROWS, Records
 
 MOST_TRIED = 2**16
 """Attributes with more whole numbers are not tried number by number before any record is read."""
@@ -42,7 +42,7 @@ class NumericEncoder:
         self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
         self._lower, self._upper = (lower[0, 0], upper[0, 0]) if self._same else (lower, upper)
         self._factor = domain.column_factor
-        self._bounds = [(float(low), float(high)) for low, high in bounds]
+        self._bounds = [(np.float64(low), np.float64(high)) for low, high in bounds]
 
     @classmethod
     def of(cls, domain: Domain) -> NumericEncoder | None:
@@ -54,72 +54,61 @@ class NumericEncoder:
 
     def encode(self, raw: FloatArray, x: FloatArray, z: FloatArray | None) -> bool:
         """Write a block of rows into x, shape (n, d); False when a number is outside its bounds."""
+        out = x[:, self.columns]
         if not self._same:
-            return self.encode_columns(list(raw.T), x, z)
+            out = out.T
+            raw = _cast(raw.T, out)
+        if not _is_within(raw, self._lower, self._upper):
+            return False
+        _scale(raw, self._lower, self._upper, self._factor, out)
         self._complete(x, z)
-        return self._encode(raw, x[:, self.columns])
+        return True
 
-    def encode_columns(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> bool:
-        """Write a block of columns, each held, into x, shape (n, d); False when a number is outside its bounds."""
-        places = x[:, self.columns].T
-        _cast(columns, places)
-        self._complete(x, z)
-        return self._encode(places, places)
-
-    def admits(self, columns: Sequence[NumberArray]) -> bool:
+    def admits(self, columns: list[NumberArray]) -> bool:
         """Return whether columns, none of them empty, all hold whole numbers within their bounds."""
         return all(
             column.dtype.kind in "iu" and lower <= int(column.min()) and int(column.max()) <= upper
             for column, (lower, upper) in zip(columns, self._bounds, strict=True)
         )
 
-    def encode_admitted(self, columns: Sequence[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
-        """Write a block of columns, all admitted, into x."""
+    def floats(self, columns: list[NumberArray]) -> FloatArray | None:
+        """Return columns, each held, as floats of shape (columns, n); None when one is outside its bounds."""
+        floats = _cast(columns, np.empty((len(columns), len(columns[0]))))
+        return floats if _is_within(floats, self._lower, self._upper) else None
+
+    def encode_columns(self, columns: Iterable[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
+        """Write columns, all within their bounds, into x, shape (n, d)."""
         places = x[:, self.columns].T
         _cast(columns, places)
         _scale(places, self._lower, self._upper, self._factor, places)
         self._complete(x, z)
 
     @cached_property
-    def grid(self) -> tuple[FloatArray, FloatArray] | None:
-        """Lower bounds and factors, shape (columns, 1): trunc((v - lower) factor) is x on the grid, in steps.
+    def factors(self) -> FloatArray | None:
+        """Shape (columns, 1): trunc((v - lower) factor) is x on the grid, in steps, for whole numbers v.
 
-        Every whole number v within the bounds was tried.  None where the formula fails for one of them, or they
-        are too many to try.
+        Every v within the bounds was tried.  None where the formula fails for one of them, or they are too many
+        to try.
         """
         found = [_factor_of_steps(lower, upper, self._factor) for lower, upper in self._bounds]
-        in_box = self.domain.norm == "unit_box"
-        inside = in_box or self._factor * DATA_STEPS <= corner_steps(self.domain.dimension)
-        if None in found or not inside:
-            return None
-        lower, _ = np.array(self._bounds).T[:, :, None]
-        return lower, np.array(found, dtype=np.float64)[:, None]
+        return None if None in found else np.array(found, dtype=np.float64)[:, None]
 
-    def write_steps(
-        self,
-        columns: Sequence[NumberArray],
-        z: FloatArray | None,
-        grid: tuple[FloatArray, FloatArray],
-        out: FloatArray,
-    ) -> None:
-        """Write a block of columns, all admitted, into out, shape (d, n): x on the grid, in steps."""
-        places, (lower, factor) = out[self.columns], grid
-        _cast(columns, places)
-        if lower.any():
-            np.subtract(places, lower, out=places)
-        np.multiply(places, factor, out=places)
+    def write_steps(self, columns: FloatArray | list[NumberArray], z: FloatArray | None, out: FloatArray) -> None:
+        """Write columns, all within their bounds, into out, shape (d, n): x on the grid, in steps."""
+        places = out[self.columns]
+        raw = columns if isinstance(columns, np.ndarray) else _cast(columns, places)
+        if raw is columns or self.factors is None:
+            # a power of two changes no rounding, and what it lifts from below the normal numbers stays below 1
+            _scale(raw, self._lower, self._upper, self._factor * DATA_STEPS, places)
+        else:
+            shifted = np.subtract(raw, self._lower, out=places) if np.any(self._lower) else raw
+            np.multiply(shifted, self.factors, out=places)
         np.trunc(places, out=places)
         one = math.trunc(self._factor * DATA_STEPS)
         if self.domain.intercept:
             out[0] = one
         if self.domain.keep_group and z is not None:
             np.multiply(z, one, out=out[-1])
-
-    def _encode(self, raw: FloatArray, out: FloatArray) -> bool:
-        if not _is_within(raw, self._lower, self._upper):
-            return False
-        _scale(raw, self._lower, self._upper, self._factor, out)
-        return True
 
     def _complete(self, x: FloatArray, z: FloatArray | None) -> None:
         """Write the intercept and the kept group."""
@@ -129,17 +118,24 @@ class NumericEncoder:
             np.multiply(z, self._factor, out=x[:, -1])
 
 
-class WholeNumbers(Records):
-    """Records of whole numbers within their bounds, which prove that every row is inside the norm."""
+class Numbers(Records):
+    """Records of numbers within their bounds, which prove that every row is inside the norm."""
 
     _encoder: NumericEncoder
-    _columns: Sequence[NumberArray]
+    _columns: FloatArray | list[NumberArray] | None
 
     @classmethod
     def of(
-        cls, encoder: NumericEncoder, columns: Sequence[NumberArray], y: FloatArray, z: FloatArray | None
-    ) -> WholeNumbers:
-        """Return the records of columns that the encoder admits, with marks of 0 and 1."""
+        cls,
+        encoder: NumericEncoder,
+        columns: FloatArray | list[NumberArray],
+        y: FloatArray,
+        z: FloatArray | None,
+    ) -> Numbers:
+        """Return the records of columns that are within their bounds, with marks of 0 and 1.
+
+        The columns are floats, shape (columns, n), or whole numbers.
+        """
         found = object.__new__(cls)
         given = {"domain": encoder.domain, "y": y, "z": z, "_encoder": encoder, "_columns": columns}
         for name, value in given.items():
@@ -151,21 +147,22 @@ class WholeNumbers(Records):
 
     @cached_property
     def x(self) -> FloatArray:
-        """Encoded features, shape (n, d)."""
+        """Encoded features, shape (n, d); they take the place of the columns."""
+        assert self._columns is not None
         x = np.empty((len(self), self.domain.dimension), order="F")
-        self._encoder.encode_admitted(self._columns, x, self.z)
+        self._encoder.encode_columns(self._columns, x, self.z)
         x.flags.writeable = False
+        object.__setattr__(self, "_columns", None)
         return x
 
     def steps(self, rows: slice) -> FloatArray:
         """Return the same as of encoded records."""
-        grid = self._encoder.grid
-        if grid is None:
+        held, z = self._columns, None if self.z is None else self.z[rows]
+        if held is None:
             return super().steps(rows)
-        z = None if self.z is None else self.z[rows]
-        columns = [values[rows] for values in self._columns]
-        steps = np.empty((self.domain.dimension, len(columns[0])))
-        self._encoder.write_steps(columns, z, grid, steps)
+        columns = held[:, rows] if isinstance(held, np.ndarray) else [values[rows] for values in held]
+        steps = np.empty((self.domain.dimension, len(self.y[rows])))
+        self._encoder.write_steps(columns, z, steps)
         return steps.T
 
 
@@ -174,10 +171,11 @@ def is_held(values: NumberArray) -> bool:
     return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
 
 
-def _cast(columns: Sequence[NumberArray], places: FloatArray) -> None:
+def _cast(columns: Iterable[NumberArray], places: FloatArray) -> FloatArray:
     for column, place in zip(columns, places, strict=True):
         # arithmetic on whole numbers would cast them piece by piece
         place[:] = column
+    return places
 
 
 @lru_cache(maxsize=1024)
