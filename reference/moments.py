@@ -208,25 +208,25 @@ class _Sums:
         d = domain.dimension
         # sum x, sum yx, sum zx, and below them sum x x'
         self._sums: NumberArray = np.zeros((3 + d, d))
-        # 1, y and z of a block
-        self._marks = np.ones((3, self.rows))
+        # 1, y and z of a block, and its columns where they come as columns
+        self._work = np.empty((3 + d, self.rows))
+        self._work[0] = 1.0
 
     def add(self, records: Records, rows: slice) -> None:
         """Add a block of at most `rows` rows."""
-        block = self._taken(records, rows)
-        marks = self._marks[:, : len(block)]
-        marks[1] = records.y[rows]
-        marks[2] = 0.0 if records.z is None else records.z[rows]
-        # a product of a matrix with its transpose is symmetric to the last bit
-        self._add(np.vstack([*(mark @ block for mark in marks), block.T @ block]))
+        work = self._work[:, : len(records.y[rows])]
+        work[1] = records.y[rows]
+        work[2] = 0.0 if records.z is None else records.z[rows]
+        self._add(self._products(records, rows, work))
 
     def total(self) -> tuple[NumberArray, NumberArray]:
         """Return sum x, sum yx and sum zx, shape (3, d), and sum x x', shape (d, d)."""
         return self._sums[:3], self._sums[3:]
 
-    def _taken(self, records: Records, rows: slice) -> FloatArray:
+    def _products(self, records: Records, rows: slice, work: FloatArray) -> FloatArray:
+        """Return the sums of a block, shape (3 + d, d)."""
         # the last bits of a product depend on the order of x in memory
-        return np.ascontiguousarray(records.x[rows])
+        return _products_of_rows(work[:3], np.ascontiguousarray(records.x[rows]))
 
     def _add(self, products: FloatArray) -> None:
         self._sums += products
@@ -248,9 +248,13 @@ class _ExactSums(_Sums):
         whole = self._sums + self._carried
         return _fractions(whole[:3], DATA_STEPS), _fractions(whole[3:], DATA_STEPS**2)
 
-    def _taken(self, records: Records, rows: slice) -> FloatArray:
+    def _products(self, records: Records, rows: slice, work: FloatArray) -> FloatArray:
         # whole numbers add up in any order
-        return records.steps(rows)
+        if not records.in_columns:
+            return _products_of_rows(work[:3], records.steps(rows))
+        columns = records.steps(rows, work[3:]).T
+        products: FloatArray = work @ columns.T
+        return products
 
     def _add(self, products: FloatArray) -> None:
         self._sums += products.astype(np.int64)
@@ -259,6 +263,11 @@ class _ExactSums(_Sums):
             self._waiting = 0
             self._carried = self._carried + self._sums
             self._sums[:] = 0
+
+
+def _products_of_rows(marks: FloatArray, block: FloatArray) -> FloatArray:
+    # a product of a matrix with its transpose is symmetric to the last bit
+    return np.vstack([*(mark @ block for mark in marks), block.T @ block])
 
 
 def _zeros(shape: tuple[int, ...], *, exact: bool) -> NumberArray:

@@ -120,8 +120,19 @@ class Records:
                 raise NormError("|x|_2 above 1 on the grid", row=int(np.flatnonzero(outside)[0]))
         return Records(domain=self.domain, x=x, y=self.y, z=self.z, inside=True)
 
-    def steps(self, rows: slice) -> FloatArray:
+    @property
+    def in_columns(self) -> bool:
+        """Whether x lies in memory column by column."""
+        return self.x.flags.f_contiguous
+
+    def steps(self, rows: slice, out: FloatArray | None = None) -> FloatArray:
         """Return x of some rows on the grid, times DATA_STEPS: whole numbers, shape (rows, d).
+
+        Parameters
+        ----------
+        rows : slice
+        out : ndarray, shape (d, rows), optional
+            Where to write them, a row a column of x.
 
         Raises
         ------
@@ -129,7 +140,7 @@ class Records:
             As :meth:`on_grid` raises it.
         """
         # x DATA_STEPS is exact; what is left after truncation is the record on the grid, times DATA_STEPS
-        steps: FloatArray = np.multiply(self.x[rows], DATA_STEPS)
+        steps: FloatArray = np.multiply(self.x[rows], DATA_STEPS, out=None if out is None else out.T)
         np.trunc(steps, out=steps)
         norm, corner = self.domain.norm, corner_steps(self.domain.dimension)
         at_corner = steps.max() <= corner and (norm != "symmetric_ball" or steps.min() >= -corner)

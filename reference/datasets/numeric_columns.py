@@ -155,13 +155,18 @@ class Numbers(Records):
         object.__setattr__(self, "_columns", None)
         return x
 
-    def steps(self, rows: slice) -> FloatArray:
+    @property
+    def in_columns(self) -> bool:
+        """Always: also where x is not encoded yet."""
+        return True
+
+    def steps(self, rows: slice, out: FloatArray | None = None) -> FloatArray:
         """Return the same as of encoded records."""
         held, z = self._columns, None if self.z is None else self.z[rows]
         if held is None:
-            return super().steps(rows)
+            return super().steps(rows, out)
         columns = held[:, rows] if isinstance(held, np.ndarray) else [values[rows] for values in held]
-        steps = np.empty((self.domain.dimension, len(self.y[rows])))
+        steps = np.empty((self.domain.dimension, len(self.y[rows]))) if out is None else out
         self._encoder.write_steps(columns, z, steps)
         return steps.T
 
