@@ -252,8 +252,7 @@ class _ExactSums(_Sums):
         # whole numbers add up in any order
         if not records.in_columns:
             return _products_of_rows(work[:3], records.steps(rows))
-        columns = records.steps(rows, work[3:]).T
-        products: FloatArray = work @ columns.T
+        products: FloatArray = work @ records.steps(rows, work[3:])
         return products
 
     def _add(self, products: FloatArray) -> None:

@@ -42,7 +42,7 @@ class NumericEncoder:
         self._same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
         self._lower, self._upper = (lower[0, 0], upper[0, 0]) if self._same else (lower, upper)
         self._factor = domain.column_factor
-        self._bounds = [(np.float64(low), np.float64(high)) for low, high in bounds]
+        self._bounds = [(float(low), float(high)) for low, high in bounds]
 
     @classmethod
     def of(cls, domain: Domain) -> NumericEncoder | None:
