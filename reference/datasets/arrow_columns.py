@@ -64,9 +64,11 @@ def numbers_in(array: Any) -> FloatArray:
 
 
 def numbers_held(array: Any) -> NumberArray:
-    """Return the same, but leave short whole numbers without nulls as they are."""
-    few = arrow().types.is_integer(array.type) and array.type.bit_width < 64 and not array.null_count
-    held: NumberArray = array.to_numpy() if few else numbers_in(array)
+    """Return the same, but leave short whole numbers and float64 without nulls as they are."""
+    types = arrow().types
+    exact = types.is_float64(array.type) or (types.is_integer(array.type) and array.type.bit_width < 64)
+    # a cast lets another thread run, and waits for it, even where it has nothing to do
+    held: NumberArray = array.to_numpy() if exact and not array.null_count else numbers_in(array)
     return held
 
 

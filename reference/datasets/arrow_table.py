@@ -13,8 +13,11 @@ from typing import Any
 from reference.common.errors import DataError, UnreadableFileError
 from reference.common.printable import one_line
 from reference.datasets.arrow_columns import arrow, coded, kind_of, numbers_held, numbers_in
-from reference.datasets.table import BLOCK_BYTES, ROWS_READ, Block, Place, TableFile, unchanged
+from reference.datasets.table import AHEAD, BLOCK_BYTES, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
+
+READ_BYTES = 2**16
+"""Bytes of a Parquet column read at a time: they are decoded while the core's own cache holds them."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class _TypedTable(TableFile):
         reference.common.errors.DataError
             With file, record group, and with row and column where they are known.
         """
-        rows = min(rows, max(BLOCK_BYTES // (8 * max(len(names), 1)), 1))
+        rows = min(rows, max(BLOCK_BYTES // (8 * AHEAD * max(len(names), 1)), 1))
         first = 1 if start is None else start.record
         with self._opened(self._texts(names)) as file:
             record, groups = 1, self._groups(file)
@@ -147,9 +150,13 @@ class ParquetTable(_TypedTable):
         arrow()
         from pyarrow import parquet
 
-        # pre-buffering would fetch the whole file before the first batch
+        # pre-buffering would fetch the whole file before the first batch; without a buffer, each column of a group
         return parquet.ParquetFile(
-            path, pre_buffer=False, read_dictionary=list(texts), page_checksum_verification=True
+            path,
+            pre_buffer=False,
+            buffer_size=READ_BYTES,
+            read_dictionary=list(texts),
+            page_checksum_verification=True,
         )
 
     def _schema(self, file: Any) -> Any:

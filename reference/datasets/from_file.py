@@ -27,9 +27,9 @@ from reference.common.errors import (
 )
 from reference.common.printable import quoted
 from reference.datasets.csv_table import hint_of_delimiter
-from reference.datasets.numeric_columns import Numbers, NumericEncoder, is_held, rows_in_cache
+from reference.datasets.numeric_columns import Numbers, NumericEncoder, is_held, is_whole, rows_in_cache
 from reference.datasets.record_blocks import RecordBlocks
-from reference.datasets.table import ROWS_READ, Block, Place, TableFile
+from reference.datasets.table import AHEAD, ROWS_READ, Block, Place, TableFile
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import A_DATE, as_declared, is_missing_text, numbers_of, remedy
@@ -44,9 +44,6 @@ SHOWN = 3
 """How many further wrong records an error names."""
 
 OnBlock: TypeAlias = Callable[[int, float | None], None]
-
-AHEAD = 2
-"""Blocks decoded ahead, so that slow ones delay nothing."""
 
 
 def record_blocks(
@@ -266,7 +263,8 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
     numbers = _Numbers.of(NumericEncoder.of(declared.domain), declared, table)
     records = None if numbers is None else numbers.records(slice(None))
     if records is not None:
-        return records
+        # encoded now: the columns are the caller's, who may change them
+        return records.take(slice(None))
     try:
         return _encoded(declared, table, len(table[names[0]]))
     except DataError as problem:
@@ -315,13 +313,13 @@ def _encoded(declared: DomainFile, table: Mapping[str, Column], length: int) -> 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Columns that are all numbers, with the marks as 0 and 1; `whole` if all are whole, within their bounds."""
+    """Columns that are all numbers, with the marks as 0 and 1; `admitted` if their bounds are checked."""
 
     encoder: NumericEncoder
     columns: Sequence[NumberArray]
     y: NumberArray
     z: NumberArray | None
-    whole: bool
+    admitted: bool
 
     @classmethod
     def of(
@@ -332,7 +330,7 @@ class _Numbers:
         if encoder is None or label is None or not label.column:
             return None
         columns = [table[attribute.name] for attribute in declared.attributes]
-        numbers = [values for values in columns if isinstance(values, np.ndarray) and is_held(values)]
+        numbers = [values for values in columns if is_held(values)]
         if len(numbers) < len(columns) or not all(map(len, numbers)):
             return None
         try:
@@ -340,13 +338,14 @@ class _Numbers:
             z = None if group is None else group.decode(table[group.column], GroupError)
         except DataError:
             return None
-        return cls(encoder, numbers, y, z, encoder.admits(numbers))
+        # of whole numbers, a block at once takes fewer calls; doubles are checked where a core's cache holds them
+        admitted = all(map(is_whole, numbers)) and encoder.admits(numbers)
+        return cls(encoder, numbers, y, z, admitted)
 
     def records(self, rows: slice) -> Records | None:
-        """Encode some rows; None where a number is outside its bounds."""
-        held = [values[rows] for values in self.columns]
-        columns = held if self.whole else self.encoder.floats(held)
-        if columns is None:
+        """Return some rows, to be encoded when they are used; None where a number is outside its bounds."""
+        columns = [values[rows] for values in self.columns]
+        if not (self.admitted or self.encoder.admits(columns)):
             return None
         y = self.y[rows].astype(np.float64)
         z = None if self.z is None else self.z[rows].astype(np.float64)

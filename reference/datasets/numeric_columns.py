@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from typing import TypeGuard
 
 import numpy as np
 from msgspec import UNSET
@@ -16,6 +17,7 @@ from reference.common.arrays import FloatArray, NumberArray
 from reference.common.grid import DATA_STEPS
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
+from reference.domain.values import Column
 from reference.records import EXACT_ROWS, Records
 
 MOST_TRIED = 2**16
@@ -65,18 +67,10 @@ class NumericEncoder:
         return True
 
     def admits(self, columns: list[NumberArray]) -> bool:
-        """Return whether columns, none of them empty, all hold whole numbers within their bounds."""
-        return all(
-            column.dtype.kind in "iu" and lower <= int(column.min()) and int(column.max()) <= upper
-            for column, (lower, upper) in zip(columns, self._bounds, strict=True)
-        )
+        """Return whether columns that are held, none of them empty, are within their bounds."""
+        return all(map(_column_is_within, columns, self._bounds))
 
-    def floats(self, columns: list[NumberArray]) -> FloatArray | None:
-        """Return columns, each held, as floats of shape (columns, n); None when one is outside its bounds."""
-        floats = _cast(columns, np.empty((len(columns), len(columns[0]))))
-        return floats if _is_within(floats, self._lower, self._upper) else None
-
-    def encode_columns(self, columns: Iterable[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
+    def encode_columns(self, columns: list[NumberArray], x: FloatArray, z: FloatArray | None) -> None:
         """Write columns, all within their bounds, into x, shape (n, d)."""
         places = x[:, self.columns].T
         _cast(columns, places)
@@ -93,16 +87,16 @@ class NumericEncoder:
         found = [_factor_of_steps(lower, upper, self._factor) for lower, upper in self._bounds]
         return None if None in found else np.array(found, dtype=np.float64)[:, None]
 
-    def write_steps(self, columns: FloatArray | list[NumberArray], z: FloatArray | None, out: FloatArray) -> None:
+    def write_steps(self, columns: list[NumberArray], z: FloatArray | None, out: FloatArray) -> None:
         """Write columns, all within their bounds, into out, shape (d, n): x on the grid, in steps."""
-        places = out[self.columns]
-        raw = columns if isinstance(columns, np.ndarray) else _cast(columns, places)
-        if raw is columns or self.factors is None:
+        places = _cast(columns, out[self.columns])
+        if self.factors is None or not all(map(is_whole, columns)):
             # a power of two changes no rounding, and what it lifts from below the normal numbers stays below 1
-            _scale(raw, self._lower, self._upper, self._factor * DATA_STEPS, places)
+            _scale(places, self._lower, self._upper, self._factor * DATA_STEPS, places)
         else:
-            shifted = np.subtract(raw, self._lower, out=places) if np.any(self._lower) else raw
-            np.multiply(shifted, self.factors, out=places)
+            if self._lower.any():
+                np.subtract(places, self._lower, out=places)
+            np.multiply(places, self.factors, out=places)
         np.trunc(places, out=places)
         one = math.trunc(self._factor * DATA_STEPS)
         if self.domain.intercept:
@@ -122,20 +116,17 @@ class Numbers(Records):
     """Records of numbers within their bounds, which prove that every row is inside the norm."""
 
     _encoder: NumericEncoder
-    _columns: FloatArray | list[NumberArray] | None
+    _columns: list[NumberArray] | None
 
     @classmethod
     def of(
         cls,
         encoder: NumericEncoder,
-        columns: FloatArray | list[NumberArray],
+        columns: list[NumberArray],
         y: FloatArray,
         z: FloatArray | None,
     ) -> Numbers:
-        """Return the records of columns that are within their bounds, with marks of 0 and 1.
-
-        The columns are floats, shape (columns, n), or whole numbers.
-        """
+        """Return the records of columns that are held and within their bounds, with marks of 0 and 1."""
         found = object.__new__(cls)
         given = {"domain": encoder.domain, "y": y, "z": z, "_encoder": encoder, "_columns": columns}
         for name, value in given.items():
@@ -165,15 +156,22 @@ class Numbers(Records):
         held, z = self._columns, None if self.z is None else self.z[rows]
         if held is None:
             return super().steps(rows, out)
-        columns = held[:, rows] if isinstance(held, np.ndarray) else [values[rows] for values in held]
         steps = np.empty((self.domain.dimension, len(self.y[rows]))) if out is None else out
-        self._encoder.write_steps(columns, z, steps)
+        self._encoder.write_steps([values[rows] for values in held], z, steps)
         return steps.T
 
 
-def is_held(values: NumberArray) -> bool:
+def is_held(values: Column) -> TypeGuard[NumberArray]:
     """Return whether an encoder takes numbers as they are: float64, or whole numbers that it holds exactly."""
-    return values.dtype == np.float64 or (values.dtype.kind in "iu" and values.dtype.itemsize < 8)
+    # a masked array's largest number need not be the largest that it holds
+    if type(values) is not np.ndarray:
+        return False
+    return values.dtype == np.float64 or (is_whole(values) and values.dtype.itemsize < 8)
+
+
+def is_whole(values: NumberArray) -> bool:
+    """Return whether numbers are held as whole ones."""
+    return values.dtype.kind in "iu"
 
 
 def _cast(columns: Iterable[NumberArray], places: FloatArray) -> FloatArray:
@@ -209,6 +207,14 @@ def _is_within(raw: FloatArray, lower: FloatArray | np.float64, upper: FloatArra
     # NaN makes a comparison fail too
     least, most = (find(raw, axis, keepdims=axis is not None) for find in (np.min, np.max))
     return bool((least >= lower).all() and (most <= upper).all())
+
+
+def _column_is_within(column: NumberArray, bounds: tuple[float, float]) -> bool:
+    """Return the same of one column that is held, in few calls: each of them lets another thread run."""
+    lower, upper = bounds
+    if lower == 0.0 and not is_whole(column):
+        return bool(column.view(np.uint64).max() <= np.float64(upper).view(np.uint64))
+    return bool(lower <= column.min() and column.max() <= upper)
 
 
 def _scale(

@@ -12,8 +12,11 @@ from reference.common.errors import ExtraColumnError, UnreadableFileError
 from reference.common.printable import shown
 from reference.domain.values import Column
 
-ROWS_READ = 131_072
+ROWS_READ = 65_536
 """Records read at a time."""
+
+AHEAD = 4
+"""Blocks decoded ahead, so that a slow one, such as the first of a row group, delays nothing."""
 
 MOST_COLUMNS = 10_000
 LONGEST_NAME = 1_000
@@ -23,7 +26,7 @@ LONGEST_LINE = 2**20
 """Most bytes of one record of a text file, or of its header."""
 
 BLOCK_BYTES = 2**28
-"""Most bytes of a decoded block, or of the decoded texts of one column of a row group."""
+"""Most bytes of the numbers decoded ahead, or of the decoded texts of one column of a row group."""
 
 
 class Place(Document, frozen=True, kw_only=True):
