@@ -9,6 +9,7 @@ string or ``{"lo": , "hi": }``.
 
 from __future__ import annotations
 
+import copyreg
 import json
 import math
 import re
@@ -37,6 +38,9 @@ LARGEST_INTEGER = 2**1023
 JSON_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 _Kind = TypeVar("_Kind")
+
+# by itself, pickle searches every module for the one that defines it: a millisecond for each message to a worker
+copyreg.pickle(msgspec.UnsetType, lambda _: (msgspec.UnsetType, ()))
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from reference.common.errors import DataError, UnreadableFileError
 from reference.common.printable import one_line
 from reference.datasets.arrow_columns import arrow, coded, kind_of, numbers_held, numbers_in
+from reference.datasets.file_identity import FileIdentity
 from reference.datasets.table import AHEAD, BLOCK_BYTES, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
@@ -153,6 +156,7 @@ class ParquetTable(_TypedTable):
         # pre-buffering would fetch the whole file before the first batch; without a buffer, each column of a group
         return parquet.ParquetFile(
             path,
+            metadata=_footer(FileIdentity.of(Path(path))),
             pre_buffer=False,
             buffer_size=READ_BYTES,
             read_dictionary=list(texts),
@@ -202,6 +206,14 @@ class ParquetTable(_TypedTable):
                 f"cannot be read as Parquet in row group {group + 1}: its metadata contradict themselves",
                 file=str(self.path),
             )
+
+
+@lru_cache(maxsize=4)
+def _footer(file: FileIdentity) -> Any:
+    """Return what a Parquet file says of all its row groups, parsed once for all parts that a worker reads."""
+    from pyarrow import parquet
+
+    return parquet.read_metadata(file.path)
 
 
 LOOK = """

@@ -25,7 +25,7 @@ from reference.domain.file import DomainFile
 from reference.moments import Moments, sum_of
 from reference.records import Records
 
-PART_ROWS = 2**20
+PART_ROWS = 2**21
 """A part has at least this many records, except the last one of a file."""
 
 _Sum = TypeVar("_Sum")
@@ -72,7 +72,8 @@ class FilePart:
             if (here.size, here.ends) != (self.file.size, self.file.ends):
                 raise UnreadableFileError("a worker sees another file at this path", file=str(path))
             reader = FileReader(table, self.declared, self.rows)
-            for records, _ in reader.placed(Place(record=self.start.record), self.stop):
+            # a scheduler gives one core to each call
+            for records, _ in reader.placed(Place(record=self.start.record), self.stop, ahead=False):
                 yield records
 
 

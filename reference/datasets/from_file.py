@@ -122,17 +122,19 @@ class FileReader:
             yield records
 
     def placed(
-        self, start: Place | None = None, stop: int | None = None
+        self, start: Place | None = None, stop: int | None = None, *, ahead: bool = True
     ) -> Iterator[tuple[Records, Place | None]]:
         """Yield the records of each block from a place on, and where reading can resume, if known.
 
-        If `stop` is given, nothing is read after the block that ends before that record.
+        If `stop` is given, nothing is read after the block that ends before that record.  Unless `ahead`, all is
+        done in one thread.
         """
         empty = start is None
         numbers = _numbers(self.declared, typed=self.table.kinds() is not None)
         blocks = self.table.blocks(self._names(), self.rows, numbers, start)
         encoder = NumericEncoder.of(self.declared.domain)
-        for block in read_ahead(blocks if stop is None else _before(blocks, stop)):
+        blocks = blocks if stop is None else _before(blocks, stop)
+        for block in read_ahead(blocks) if ahead else blocks:
             left, empty = len(block.records), False
             for records in self._records(block, encoder):
                 left -= len(records)
