@@ -23,7 +23,7 @@ import numpy as np
 
 from reference.common.errors import CsvRowError, DataError, EmptyDataError, UnreadableFileError
 from reference.common.numbers import LONGEST_NUMBER
-from reference.datasets.arrow_columns import arrow, coded, numbers_in
+from reference.datasets.arrow_columns import arrow, coded, numbers_held
 from reference.datasets.table import LONGEST_LINE, ROWS_READ, Block, Place, TableFile, unchanged
 from reference.domain.values import Column
 
@@ -107,9 +107,9 @@ class CsvTable(TableFile):
                 file.seek(start.offset)
             strict = partial(self._strict, header, names, rows)
             every = self.first is not None or self.keep is not None
-            pieces = iter([(b"", text)]) if every else _cut(file, text)
+            pieces = iter([(bytearray(), text)]) if every else _cut(file, text)
 
-            def parse(piece: bytes) -> dict[str, Column] | None:
+            def parse(piece: bytearray) -> dict[str, Column] | None:
                 return _parsed(piece, header, names, numbers)
 
             for piece, rest, parsed in _parsed_ahead(pieces, parse):
@@ -261,7 +261,7 @@ def hint_of_delimiter(other: str) -> str:
     return f"; the header has {other!r}: are the fields separated by it, not by commas? Write commas"
 
 
-def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
+def _lines(text: bytes | bytearray, file: Any = None) -> Iterator[bytes]:
     """Yield the lines of a text and of the file after it; of a line that is too long, only enough to see that."""
     lines = io.BytesIO(text)
     for line in iter(lambda: lines.readline(LONGEST_LINE + 1), b""):
@@ -271,33 +271,31 @@ def _lines(text: bytes, file: Any = None) -> Iterator[bytes]:
         yield from iter(lambda: file.readline(LONGEST_LINE + 1), b"")
 
 
-def _cut(file: Any, text: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+def _cut(file: Any, text: bytes) -> Iterator[tuple[bytearray, bytes | None]]:
     """Yield pieces of whole records, and last the rest of the file if a misplaced mark hides where records end."""
-    while True:
-        more = file.read(PIECE_BYTES)
-        if b'"' not in text and b'"' not in more and (end := more.rfind(b"\n") + 1):
-            # copied once: a piece is too large to be copied for nothing
-            yield b"".join((text, memoryview(more)[:end])), None
-            text = more[end:]
-            continue
-        text += more
-        end = _last_end(text) if more else len(text)
-        piece = text[:end]
+    more = 1
+    while more:
+        # read where it stays: a piece is too large to be copied
+        piece = bytearray(len(text) + PIECE_BYTES)
+        piece[: len(text)] = text
+        with memoryview(piece) as places:
+            more = file.readinto(places[len(text) :])
+        del piece[len(text) + more :]
+        end = _last_end(piece) if more else len(piece)
+        text = bytes(piece[end:])
+        del piece[end:]
         if not _is_regular(piece) or (end == 0 and len(text) > LONGEST_LINE):
-            yield b"", text
+            yield bytearray(), bytes(piece) + text
             return
         yield piece, None
-        text = text[end:]
-        if not more:
-            return
 
 
 def _parsed_ahead(
-    pieces: Iterator[tuple[bytes, bytes | None]], parse: Callable[[bytes], dict[str, Column] | None]
-) -> Iterator[tuple[bytes, bytes | None, Future[dict[str, Column] | None]]]:
+    pieces: Iterator[tuple[bytearray, bytes | None]], parse: Callable[[bytearray], dict[str, Column] | None]
+) -> Iterator[tuple[bytearray, bytes | None, Future[dict[str, Column] | None]]]:
     """Yield each piece with its columns, which threads parse while the next pieces are cut."""
     with ThreadPoolExecutor(PARSED_AT_ONCE, thread_name_prefix="parse") as threads:
-        waiting: list[tuple[bytes, bytes | None, Future[dict[str, Column] | None]]] = []
+        waiting: list[tuple[bytearray, bytes | None, Future[dict[str, Column] | None]]] = []
         for piece, rest in pieces:
             waiting.append((piece, rest, threads.submit(parse, piece)))
             if len(waiting) > PARSED_AT_ONCE:
@@ -305,14 +303,14 @@ def _parsed_ahead(
         yield from waiting
 
 
-def _line_ends(text: bytes) -> int:
+def _line_ends(text: bytearray) -> int:
     # lines are short: one by one, bytes.count takes four times as long
     letters = np.frombuffer(text, dtype=np.uint8)
     parts = (letters[start : start + IN_CACHE] for start in range(0, len(letters), IN_CACHE))
     return sum(int(np.count_nonzero(part == ord("\n"))) for part in parts)
 
 
-def _last_end(text: bytes) -> int:
+def _last_end(text: bytearray) -> int:
     """Return where the last whole record ends: after a line that follows an even number of quotation marks."""
     if b'"' not in text:
         return text.rfind(b"\n") + 1
@@ -325,12 +323,12 @@ def _last_end(text: bytes) -> int:
     return 0
 
 
-def _is_regular(piece: bytes) -> bool:
+def _is_regular(piece: bytearray) -> bool:
     """Return whether both parsers agree on the meaning of every quotation mark."""
     return b'"' not in piece or _QUOTED_RECORDS.fullmatch(piece) is not None
 
 
-def _is_plain(piece: bytes) -> bool:
+def _is_plain(piece: bytearray) -> bool:
     """Return whether a piece does without the strict parser: no other line ends, NUL, long fields or lines."""
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
         return False
@@ -348,13 +346,13 @@ def _is_plain(piece: bytes) -> bool:
         return False
 
 
-def _is_ascii(text: bytes) -> bool:
+def _is_ascii(text: bytearray) -> bool:
     # takes a third of the time of bytes.isascii
     return bool(np.frombuffer(text, dtype=np.uint8).max(initial=0) < 128)
 
 
 def _parsed(
-    piece: bytes, header: Sequence[str], names: Sequence[str], numbers: Collection[str]
+    piece: bytearray, header: Sequence[str], names: Sequence[str], numbers: Collection[str]
 ) -> dict[str, Column] | None:
     """Return the columns of a piece as pyarrow reads them; None where the strict parser must read it."""
     if not _is_plain(piece):
@@ -378,7 +376,7 @@ def _parsed(
         columns: dict[str, Column] = {}
         for name in names:
             array = table.column(name).combine_chunks()
-            columns[name] = numbers_in(array) if name in numbers else coded(array)
+            columns[name] = numbers_held(array) if name in numbers else coded(array)
             # the strict parser says which field is infinite, or too large
             if name in numbers and not np.isfinite(columns[name]).all():
                 return None
