@@ -12,12 +12,13 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from reference.common.errors import EmptyDataError
+from reference.common.errors import DataError, EmptyDataError, NotANumberError
 from reference.datasets.from_file import encode_raw, record_blocks
 from reference.datasets.opening import open_table
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
+from reference.moments import Moments
 
 DECLARED = DomainFile(attributes=(Numeric("a", 0, 1),), label=Marker("y"))
 SCHEMA = pyarrow.schema({"a": pyarrow.int16(), "y": pyarrow.int8()})
@@ -51,6 +52,51 @@ def test_blocks_without_records_change_nothing(ending: str, tmp_path: Path) -> N
 def test_a_table_of_no_numbers_is_empty() -> None:
     with pytest.raises(EmptyDataError):
         encode_raw(DECLARED, {"a": np.zeros(0, np.int16), "y": np.zeros(0, np.int16)})
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int16])
+def test_masked_numbers_are_looked_at(kind: type) -> None:
+    # numpy leaves masked numbers out of a maximum, but not out of a sum
+    numbers = np.ma.array(np.array([0, 7, 1], kind), mask=[False, True, False])
+    assert numbers.max() == 1
+    with pytest.raises(NotANumberError, match="row 1, column 'a'"):
+        encode_raw(DECLARED, {"a": numbers, "y": np.array([0, 1, 0])})
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int16])
+def test_columns_may_change_after_they_are_checked(kind: type) -> None:
+    numbers = np.array([0, 1, 1], kind)
+    records = encode_raw(DECLARED, {"a": numbers, "y": np.array([0, 1, 0])})
+    numbers[:] = 9
+    assert Moments.of(records, exact=True).sum_x.tolist() == [2]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1.0000000000000002, -5e-324])
+@pytest.mark.parametrize("lower", [0, -0.5])
+def test_doubles_of_a_file_are_within_their_bounds(value: float, lower: float, tmp_path: Path) -> None:
+    declared = DomainFile(attributes=(Numeric("a", lower, 1), Numeric("b", lower, 1)), label=Marker("y"))
+    numbers = np.full(20_000, max(lower, 0.0))
+    numbers[-1] = 1.0
+    columns = {"a": numbers, "b": numbers.copy(), "y": np.zeros(20_000, np.int8)}
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table(columns), path)
+    assert record_blocks(open_table(path), declared).moments(exact=True).n == 20_000
+    columns["b"][12_345] = value
+    parquet.write_table(pyarrow.table(columns), path)
+    if lower < value < 0:
+        assert record_blocks(open_table(path), declared).moments(exact=True).n == 20_000
+        return
+    with pytest.raises(DataError, match="12346, column 'b'"):
+        record_blocks(open_table(path), declared).moments(exact=True)
+
+
+def test_parquet_file_that_is_replaced_is_read_anew(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.parquet", 30, 20)
+    table = open_table(path)
+    assert record_blocks(table, DECLARED).moments().n == 50
+    written(path, 7, 40, 3)
+    assert record_blocks(table, DECLARED).moments().n == 50
+    assert table.group_starts() == [1, 8, 48, 51]
 
 
 @pytest.mark.timeout(60)

@@ -296,6 +296,17 @@ def test_part_decodes_nothing_behind_its_end(people: Path, monkeypatch: pytest.M
     assert decoded == [5_500, 7_000, 8_000]
 
 
+def test_part_is_read_in_the_one_thread_that_a_call_has(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a second thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    part = FilePart(FileIdentity.of(people), DECLARED, Place(), ROWS + 1, 1_500)
+    assert sum(map(len, part.blocks())) == ROWS
+    with pytest.raises(AssertionError, match="a second thread"):
+        next(FileReader(open_table(people), DECLARED).read())
+
+
 def test_files_without_row_groups_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("a,b,y,z\n1,0,0,1\n")

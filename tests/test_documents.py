@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -191,3 +192,10 @@ def test_the_committed_schemas_are_the_generated_ones() -> None:
     for path, text in files().items():
         assert path.exists(), f"{path} is missing: python -m tests.schemas --write"
         assert path.read_text() == text, f"{path} is stale: python -m tests.schemas --write"
+
+
+def test_fields_that_are_not_set_are_pickled_without_a_search_for_their_module() -> None:
+    kept = pickle.dumps(msgspec.UNSET)
+    assert pickle.loads(kept) is msgspec.UNSET
+    # pickle by itself writes a name, of the first loaded module that has it
+    assert b"UnsetType" in kept
