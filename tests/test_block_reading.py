@@ -11,7 +11,9 @@ import numpy as np
 import pyarrow
 import pytest
 from pyarrow import parquet
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from reference.commands.large_files import LargeFileOptions
 from reference.common.errors import DataError, EmptyDataError, NotANumberError
 from reference.datasets.from_file import encode_raw, record_blocks
 from reference.datasets.opening import open_table
@@ -75,7 +77,7 @@ def test_columns_may_change_after_they_are_checked(kind: type) -> None:
 @pytest.mark.parametrize("lower", [0, -0.5])
 def test_doubles_of_a_file_are_within_their_bounds(value: float, lower: float, tmp_path: Path) -> None:
     declared = DomainFile(attributes=(Numeric("a", lower, 1), Numeric("b", lower, 1)), label=Marker("y"))
-    numbers = np.full(20_000, max(lower, 0.0))
+    numbers = np.zeros(20_000)
     numbers[-1] = 1.0
     columns = {"a": numbers, "b": numbers.copy(), "y": np.zeros(20_000, np.int8)}
     path = tmp_path / "a.parquet"
@@ -108,3 +110,15 @@ def test_reading_that_only_the_garbage_collector_ends_waits_for_nobody(tmp_path:
     del reading
     gc.collect()
     assert not [one for one in threading.enumerate() if one.name.startswith("decode")]
+
+
+def test_commands_leave_the_other_cores_to_the_decoder() -> None:
+    def threads() -> set[int]:
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with threadpool_limits(2):
+        before = threads()
+        assert before != {1}
+        with LargeFileOptions(checkpoint=None, scheduler=None).way():
+            assert threads() == {1}
+        assert threads() == before

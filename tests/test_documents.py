@@ -194,7 +194,7 @@ def test_the_committed_schemas_are_the_generated_ones() -> None:
         assert path.read_text() == text, f"{path} is stale: python -m tests.schemas --write"
 
 
-def test_fields_that_are_not_set_are_pickled_without_a_search_for_their_module() -> None:
+def test_fields_that_are_not_set_are_pickled_without_a_search() -> None:
     kept = pickle.dumps(msgspec.UNSET)
     assert pickle.loads(kept) is msgspec.UNSET
     # pickle by itself writes a name, of the first loaded module that has it

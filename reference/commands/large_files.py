@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from reference.commands.file_names import WrittenFile
 from reference.commands.options import DataOptions
 from reference.commands.parsing import option
@@ -40,14 +42,16 @@ class LargeFileOptions:
     @contextmanager
     def way(self) -> Iterator[Way | None]:
         """Yield the way to add up a file that the options name; None for the usual one."""
-        if self.scheduler is not None:
-            with Cluster(self.scheduler) as cluster:
-                kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)
-                yield Way(summed=(kept or cluster).moments, folded=cluster.fold)
-        elif self.checkpoint is not None:
-            yield Way(summed=CheckpointedSum(self.checkpoint).moments)
-        else:
-            yield None
+        # products of blocks are small; more threads for them only wait for the one that decodes
+        with threadpool_limits(1):
+            if self.scheduler is not None:
+                with Cluster(self.scheduler) as cluster:
+                    kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)
+                    yield Way(summed=(kept or cluster).moments, folded=cluster.fold)
+            elif self.checkpoint is not None:
+                yield Way(summed=CheckpointedSum(self.checkpoint).moments)
+            else:
+                yield None
 
     def require_usable(
         self, named: DataOptions, mechanisms: tuple[str, ...], test_share: float, source: Source
