@@ -66,6 +66,18 @@ def test_masked_numbers_are_looked_at(kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.int16])
+@pytest.mark.parametrize("short", ["a", "b", "y"])
+def test_one_value_does_not_stand_for_a_column(kind: type, short: str) -> None:
+    # numpy would repeat it
+    declared = DomainFile(attributes=(Numeric("a", 0, 1), Numeric("b", 0, 1)), label=Marker("y"))
+    columns = {"a": np.ones(4, kind), "b": np.ones(4, kind), "y": np.ones(4, np.int8)}
+    assert len(encode_raw(declared, columns)) == 4
+    for wrong in (columns[short][:1], columns[short][:3], columns[short][:0]):
+        with pytest.raises(DataError, match=r"values where the label has"):
+            encode_raw(declared, {**columns, short: wrong})
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int16])
 def test_columns_may_change_after_they_are_checked(kind: type) -> None:
     numbers = np.array([0, 1, 1], kind)
     records = encode_raw(DECLARED, {"a": numbers, "y": np.array([0, 1, 0])})

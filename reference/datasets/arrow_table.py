@@ -208,7 +208,7 @@ class ParquetTable(_TypedTable):
             )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _footer(file: FileIdentity) -> Any:
     """Return what a Parquet file says of all its row groups, parsed once for all parts that a worker reads."""
     from pyarrow import parquet

@@ -327,18 +327,21 @@ class _Numbers:
     def of(
         cls, encoder: NumericEncoder | None, declared: DomainFile, table: Mapping[str, Column]
     ) -> _Numbers | None:
-        """Return a table in this form; None if it is empty, has other columns or a wrong mark."""
+        """Return a table in this form; None if it is empty, has other columns, unequal ones or a wrong mark."""
         label, group = declared.label, declared.group
         if encoder is None or label is None or not label.column:
             return None
         columns = [table[attribute.name] for attribute in declared.attributes]
         numbers = [values for values in columns if is_held(values)]
-        if len(numbers) < len(columns) or not all(map(len, numbers)):
+        if len(numbers) < len(columns):
             return None
         try:
             y = label.decode(table[label.column], LabelError)
             z = None if group is None else group.decode(table[group.column], GroupError)
         except DataError:
+            return None
+        lengths = {np.shape(values) for values in (*numbers, y, *([] if z is None else [z]))}
+        if lengths != {(len(y),)} or not len(y):
             return None
         # of whole numbers, a block at once takes fewer calls; doubles are checked where a core's cache holds them
         admitted = all(map(is_whole, numbers)) and encoder.admits(numbers)
