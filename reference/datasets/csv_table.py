@@ -30,6 +30,9 @@ from reference.domain.values import Column
 PIECE_BYTES = 4 * LONGEST_LINE
 """Bytes read at a time: enough that the cost of each piece counts for little."""
 
+BLOCK_PARSED = LONGEST_LINE
+"""Bytes that pyarrow splits into fields before it makes numbers of them: they stay in cache."""
+
 IN_CACHE = 2**18
 """Bytes that are looked at together, and stay in cache."""
 
@@ -38,6 +41,15 @@ PARSED_AT_ONCE = 2
 
 _QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r?+\n|\Z))*+')
 """Records whose quotation marks all enclose fields, or stand doubled within quoted ones."""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Whole records, and whether quotation marks stand in them; `rest` is all else of a file without pieces."""
+
+    text: bytearray
+    quoted: bool = False
+    rest: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -107,22 +119,22 @@ class CsvTable(TableFile):
                 file.seek(start.offset)
             strict = partial(self._strict, header, names, rows)
             every = self.first is not None or self.keep is not None
-            pieces = iter([(bytearray(), text)]) if every else _cut(file, text)
+            pieces = iter([_Piece(bytearray(), rest=text)]) if every else _cut(file, text)
 
-            def parse(piece: bytearray) -> dict[str, Column] | None:
+            def parse(piece: _Piece) -> dict[str, Column] | None:
                 return _parsed(piece, header, names, numbers)
 
-            for piece, rest, parsed in _parsed_ahead(pieces, parse):
-                if rest is not None:
-                    yield from strict(partial(_lines, rest, file), place)
+            for piece, parsed in _parsed_ahead(pieces, parse):
+                if piece.rest is not None:
+                    yield from strict(partial(_lines, piece.rest, file), place)
                     return
-                again = partial(strict, partial(_lines, piece), place)
+                again = partial(strict, partial(_lines, piece.text), place)
                 columns = parsed.result()
                 blocks = again() if columns is None else _split(columns, place.record, rows, again)
                 place = Place(
                     record=place.record,
-                    line=place.line + _line_ends(piece),
-                    offset=place.offset + len(piece),
+                    line=place.line + _line_ends(piece.text),
+                    offset=place.offset + len(piece.text),
                 )
                 for block, is_last in _marked(blocks):
                     place = Place(record=block.records[-1] + 1, line=place.line, offset=place.offset)
@@ -271,33 +283,34 @@ def _lines(text: bytes | bytearray, file: Any = None) -> Iterator[bytes]:
         yield from iter(lambda: file.readline(LONGEST_LINE + 1), b"")
 
 
-def _cut(file: Any, text: bytes) -> Iterator[tuple[bytearray, bytes | None]]:
+def _cut(file: Any, text: bytes) -> Iterator[_Piece]:
     """Yield pieces of whole records, and last the rest of the file if a misplaced mark hides where records end."""
     more = 1
     while more:
-        # read where it stays: a piece is too large to be copied
-        piece = bytearray(len(text) + PIECE_BYTES)
+        # read where it stays, as it is too large to be copied; memory of one size is used again
+        piece = bytearray(max(PIECE_BYTES, 2 * len(text)))
         piece[: len(text)] = text
         with memoryview(piece) as places:
             more = file.readinto(places[len(text) :])
         del piece[len(text) + more :]
-        end = _last_end(piece) if more else len(piece)
+        quoted = b'"' in piece
+        end = len(piece) if not more else _last_end(piece) if quoted else piece.rfind(b"\n") + 1
         text = bytes(piece[end:])
         del piece[end:]
-        if not _is_regular(piece) or (end == 0 and len(text) > LONGEST_LINE):
-            yield bytearray(), bytes(piece) + text
+        if (quoted and not _is_regular(piece)) or (end == 0 and len(text) > LONGEST_LINE):
+            yield _Piece(bytearray(), rest=bytes(piece) + text)
             return
-        yield piece, None
+        yield _Piece(piece, quoted)
 
 
 def _parsed_ahead(
-    pieces: Iterator[tuple[bytearray, bytes | None]], parse: Callable[[bytearray], dict[str, Column] | None]
-) -> Iterator[tuple[bytearray, bytes | None, Future[dict[str, Column] | None]]]:
+    pieces: Iterator[_Piece], parse: Callable[[_Piece], dict[str, Column] | None]
+) -> Iterator[tuple[_Piece, Future[dict[str, Column] | None]]]:
     """Yield each piece with its columns, which threads parse while the next pieces are cut."""
     with ThreadPoolExecutor(PARSED_AT_ONCE, thread_name_prefix="parse") as threads:
-        waiting: list[tuple[bytearray, bytes | None, Future[dict[str, Column] | None]]] = []
-        for piece, rest in pieces:
-            waiting.append((piece, rest, threads.submit(parse, piece)))
+        waiting: list[tuple[_Piece, Future[dict[str, Column] | None]]] = []
+        for piece in pieces:
+            waiting.append((piece, threads.submit(parse, piece)))
             if len(waiting) > PARSED_AT_ONCE:
                 yield waiting.pop(0)
         yield from waiting
@@ -312,8 +325,6 @@ def _line_ends(text: bytearray) -> int:
 
 def _last_end(text: bytearray) -> int:
     """Return where the last whole record ends: after a line that follows an even number of quotation marks."""
-    if b'"' not in text:
-        return text.rfind(b"\n") + 1
     odd, end = text.count(b'"') % 2, len(text)
     while (line := text.rfind(b"\n", 0, end)) >= 0:
         odd ^= text.count(b'"', line, end) % 2
@@ -325,7 +336,7 @@ def _last_end(text: bytearray) -> int:
 
 def _is_regular(piece: bytearray) -> bool:
     """Return whether both parsers agree on the meaning of every quotation mark."""
-    return b'"' not in piece or _QUOTED_RECORDS.fullmatch(piece) is not None
+    return _QUOTED_RECORDS.fullmatch(piece) is not None
 
 
 def _is_plain(piece: bytearray) -> bool:
@@ -341,32 +352,26 @@ def _is_plain(piece: bytearray) -> bool:
             if piece.find(first, start, stop) < 0 and piece.find(other, start, stop) < 0:
                 return False
     try:
-        return _is_ascii(piece) or bool(piece.decode())
+        return piece.isascii() or bool(piece.decode())
     except UnicodeDecodeError:
         return False
 
 
-def _is_ascii(text: bytearray) -> bool:
-    # takes a third of the time of bytes.isascii
-    return bool(np.frombuffer(text, dtype=np.uint8).max(initial=0) < 128)
-
-
 def _parsed(
-    piece: bytearray, header: Sequence[str], names: Sequence[str], numbers: Collection[str]
+    piece: _Piece, header: Sequence[str], names: Sequence[str], numbers: Collection[str]
 ) -> dict[str, Column] | None:
     """Return the columns of a piece as pyarrow reads them; None where the strict parser must read it."""
-    if not _is_plain(piece):
+    if not _is_plain(piece.text):
         return None
     pyarrow = arrow()
     from pyarrow import csv as arrow_csv
 
     text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    quoted = b'"' in piece
     try:
         table = arrow_csv.read_csv(
-            pyarrow.py_buffer(piece),
-            arrow_csv.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=list(header)),
-            arrow_csv.ParseOptions(quote_char='"' if quoted else False, newlines_in_values=quoted),
+            pyarrow.py_buffer(piece.text),
+            arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_PARSED, column_names=list(header)),
+            arrow_csv.ParseOptions(quote_char='"' if piece.quoted else False, newlines_in_values=piece.quoted),
             arrow_csv.ConvertOptions(
                 column_types={name: pyarrow.float64() if name in numbers else text for name in names},
                 include_columns=list(names),
