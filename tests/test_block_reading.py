@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.moments import Moments
+from reference.records import Records
 
 DECLARED = DomainFile(attributes=(Numeric("a", 0, 1),), label=Marker("y"))
 SCHEMA = pyarrow.schema({"a": pyarrow.int16(), "y": pyarrow.int8()})
@@ -124,13 +127,23 @@ def test_reading_that_only_the_garbage_collector_ends_waits_for_nobody(tmp_path:
     assert not [one for one in threading.enumerate() if one.name.startswith("decode")]
 
 
-def test_commands_leave_the_other_cores_to_the_decoder() -> None:
+def test_sums_and_commands_leave_the_other_cores_to_the_decoder(tmp_path: Path) -> None:
     def threads() -> set[int]:
         return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    blocks = record_blocks(open_table(written(tmp_path / "a.parquet", 7)), DECLARED)
+    during: list[set[int]] = []
+
+    def read() -> Iterator[Records]:
+        during.append(threads())
+        yield from blocks.read()
 
     with threadpool_limits(2):
         before = threads()
         assert before != {1}
+        for exact in (False, True):
+            replace(blocks, read=read, _sums={}).moments(exact=exact)
         with LargeFileOptions(checkpoint=None, scheduler=None).way():
-            assert threads() == {1}
+            during.append(threads())
+        assert during == [{1}] * 3
         assert threads() == before

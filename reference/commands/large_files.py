@@ -42,7 +42,7 @@ class LargeFileOptions:
     @contextmanager
     def way(self) -> Iterator[Way | None]:
         """Yield the way to add up a file that the options name; None for the usual one."""
-        # products of blocks are small; more threads for them only wait for the one that decodes
+        # as for moments, in every pass over the file
         with threadpool_limits(1):
             if self.scheduler is not None:
                 with Cluster(self.scheduler) as cluster:

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from reference.common.arrays import BoolArray
 from reference.common.errors import DataHolderWarning, EmptyDataError, UnreadableFileError
@@ -93,15 +94,19 @@ class RecordBlocks:
     def moments(self, *, exact: bool = False) -> Moments:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
         if exact not in self._sums:
-            if self.summed is not None and exact:
-                self._sums[exact] = self.summed()
-                return self._sums[exact]
-            # a pass over the whole file needs nothing twice
-            parts = self._chosen_parts(keep=self.chosen is not None)
-            if not exact:
-                parts = _cut_anew(parts, BLOCK_ROWS, several=True)
-            self._sums[exact] = sum_of(parts, self.domain, exact=exact)
+            # products of blocks are small; more threads for them only wait for the one that decodes
+            with threadpool_limits(1):
+                self._sums[exact] = self._add_up(exact)
         return self._sums[exact]
+
+    def _add_up(self, exact: bool) -> Moments:
+        if self.summed is not None and exact:
+            return self.summed()
+        # a pass over the whole file needs nothing twice
+        parts = self._chosen_parts(keep=self.chosen is not None)
+        if not exact:
+            parts = _cut_anew(parts, BLOCK_ROWS, several=True)
+        return sum_of(parts, self.domain, exact=exact)
 
     def fold(self, work: Callable[[Iterable[Records]], _Sum]) -> _Sum:
         """Return the result of a piece of work over all blocks: the sum over parts of them."""
