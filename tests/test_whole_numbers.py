@@ -105,6 +105,15 @@ def moments_of_numbers(kind: str, options: dict[str, Any], bounds: Any, path: Pa
     return record_blocks(open_table(file), domain_file(options, bounds)).moments(exact=True).table()
 
 
+def test_thread_that_comes_late_gets_what_another_encoded(tmp_path: Path) -> None:
+    path, marks = tmp_path / "a.parquet", np.arange(9, dtype=np.int16) % 2
+    parquet.write_table(pyarrow.table({"x0": marks, "y": marks, "z": marks}), path)
+    (block,) = record_blocks(open_table(path), domain_file({}, ((0, 9),))).read()
+    assert isinstance(block, Numbers)
+    first = block.x
+    assert vars(Numbers)["x"].func(block) is first
+
+
 @pytest.mark.parametrize(("options", "bounds"), DOMAINS)
 def test_exact_sums_of_whole_numbers_are_those_of_floats(
     options: dict[str, Any], bounds: Any, tmp_path: Path

@@ -139,10 +139,15 @@ class Numbers(Records):
     @cached_property
     def x(self) -> FloatArray:
         """Encoded features, shape (n, d); they take the place of the columns."""
-        assert self._columns is not None
+        columns = self._columns
+        if columns is None:
+            # another thread was quicker
+            found: FloatArray = vars(self)["x"]
+            return found
         x = np.empty((len(self), self.domain.dimension), order="F")
-        self._encoder.encode_columns(self._columns, x, self.z)
+        self._encoder.encode_columns(columns, x, self.z)
         x.flags.writeable = False
+        vars(self)["x"] = x
         object.__setattr__(self, "_columns", None)
         return x
 

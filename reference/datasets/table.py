@@ -16,7 +16,7 @@ ROWS_READ = 65_536
 """Records read at a time."""
 
 AHEAD = 4
-"""Blocks decoded ahead, so that a slow one, such as the first of a row group, delays nothing."""
+"""Blocks decoded ahead, so that a slow one, such as the first of a row group, delays little."""
 
 MOST_COLUMNS = 10_000
 LONGEST_NAME = 1_000
@@ -26,7 +26,7 @@ LONGEST_LINE = 2**20
 """Most bytes of one record of a text file, or of its header."""
 
 BLOCK_BYTES = 2**28
-"""Most bytes of the numbers decoded ahead, or of the decoded texts of one column of a row group."""
+"""Most bytes of the numbers decoded ahead of the block in use, or of one column's texts in a row group."""
 
 
 class Place(Document, frozen=True, kw_only=True):
