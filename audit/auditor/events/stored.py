@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta
 
 from reference.common.documents import Document, converted
 from reference.common.errors import DocumentError
@@ -10,6 +12,7 @@ from reference.common.errors import DocumentError
 Vector: TypeAlias = tuple[float, ...]
 Matrix: TypeAlias = tuple[Vector, ...]
 Places: TypeAlias = tuple[tuple[int, ...], ...]
+Coordinate: TypeAlias = Annotated[int, Meta(ge=0)]
 
 
 class StoredAdditive(Document, frozen=True, tag_field="score", tag="additive"):
@@ -32,7 +35,7 @@ class StoredLikelihoodRatio(Document, frozen=True, tag_field="score", tag="likel
 class StoredReduction(Document, frozen=True):
     """Some coordinates as they are, and scores of all of them."""
 
-    coordinates: tuple[int, ...]
+    coordinates: tuple[Coordinate, ...]
     scores: tuple[StoredAdditive | StoredLogistic | StoredLikelihoodRatio, ...]
     quantised_to: Vector
 
@@ -67,13 +70,13 @@ class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_
 class CoordinateEvent(EventOfScore, frozen=True, kw_only=True, tag="coordinate"):
     """An event of one coordinate of the output."""
 
-    coordinate: int
+    coordinate: Coordinate
 
 
 class IntervalEvent(EventOfScore, frozen=True, kw_only=True, tag="interval"):
     """An event of whether a coordinate lies in [low, high]."""
 
-    coordinate: int
+    coordinate: Coordinate
     low: float
     high: float
 
@@ -105,7 +108,7 @@ class LikelihoodRatioEvent(EventOfScore, frozen=True, kw_only=True, tag="likelih
 class BitEvent(EventOfScore, frozen=True, kw_only=True, tag="bits"):
     """An event of a number read off the bits of a coordinate."""
 
-    coordinate: int
+    coordinate: Coordinate
     kind: Literal["divisor", "trailing_zeros", "low_bits", "negative_zero"]
     offset: float
 
@@ -118,13 +121,13 @@ class NotFiniteEvent(EventOfScore, frozen=True, kw_only=True, tag="not_finite"):
     """An event of whether some coordinate is not a finite number, or whether a certain one is not."""
 
     kind: Literal["nan", "+inf", "-inf", "any"]
-    coordinate: int | None = None
+    coordinate: Coordinate | None = None
 
 
 class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
     """An event of the log ratio of counts of each repeated value."""
 
-    coordinates: tuple[int, ...]
+    coordinates: tuple[Coordinate, ...]
     values: Matrix
     log_ratios: Vector
     other: float
@@ -133,7 +136,7 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
     """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit."""
 
-    coordinate: int
+    coordinate: Coordinate
     modulus: int
     log_ratios: Vector
     unit: float = 1.0
@@ -142,14 +145,14 @@ class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
     """An event of whether a coordinate's value is not in a table."""
 
-    coordinate: int
+    coordinate: Coordinate
     values: Vector
 
 
 class OneSidedEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided"):
     """An event of whether the learning draws had a coordinate's value on one input only."""
 
-    coordinate: int
+    coordinate: Coordinate
     values: Vector
 
 

@@ -75,6 +75,7 @@ def test_certificates_of_earlier_versions_are_refused_in_a_line(right, capsys, t
     [
         (("counts", "more"), 1),
         (("event", "coordinate"), 1.5),
+        (("event", "coordinate"), -1),
         (("event", "more"), 1),
         (("request", "subject", "parameters"), []),
         (("request", "subject", "kind"), "horoscope"),
