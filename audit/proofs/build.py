@@ -20,7 +20,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 from audit.proofs.assumptions import LEVELS, assumption_answers, assumption_questions, grouped
-from audit.proofs.names import WORD, constants, hidden, in_full, location_questions, locations
+from audit.proofs.names import WORD, constants, first_names, hidden, in_full, location_questions, locations
 from audit.proofs.sources import LIST, PROJECT, STATEMENTS, library_names, project_files, sentences, theorems
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
@@ -213,21 +213,23 @@ def ask(
     unexplained += [f"{axiom} is assumed in some file, beyond all levels" for axiom in beyond]
     # a separate file, such as a certificate, is compiled last: earlier definitions cannot mention its constants
     last = None if statements == STATEMENTS else module
-    return _answers(stated, _meanings(printed, located, last), located, axioms, unexplained)
+    return _answers(stated, _meanings(printed, located, last), first_names(located), axioms, unexplained)
 
 
-def _meanings(printed: Mapping[str, str], located: Mapping[str, str], last: str | None) -> dict[str, str]:
-    """Return the definitions with every word in full; a name shared with a constant of `last` is bound there."""
-    earlier = {word: name for word, name in located.items() if last is None or not name.startswith(f"{last}.")}
+def _meanings(
+    printed: Mapping[str, str], located: Mapping[str, Sequence[str]], last: str | None
+) -> dict[str, str]:
+    """Return the definitions with every word in full; those before `last` as they are without it."""
+    every, earlier = first_names(located), first_names(located, last)
     return {
-        word: in_full(text, located if last is not None and f"CFM.{word}".startswith(f"{last}.") else earlier)
+        word: in_full(text, every if last is not None and f"CFM.{word}".startswith(f"{last}.") else earlier)
         for word, text in printed.items()
     }
 
 
 def _ask_again(
     folder: Path, suspects: Sequence[str], module: str, texts: Sequence[str], modules: Mapping[str, str]
-) -> tuple[dict[str, str], dict[str, tuple[str, ...]], list[str]]:
+) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]], list[str]]:
     """Ask what depends on the first answers.
 
     Returns what words mean, what the suspects assume, and what all constants of all files assume beyond any level.

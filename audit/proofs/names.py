@@ -17,7 +17,7 @@ from pathlib import Path
 WORD = re.compile(r"[^\W\d][\w']*(?:\.[^\W\d][\w']*)*")
 """A name as Coq prints it, qualified as far as needed; letters of every script."""
 
-LOCATED = re.compile(r"(?:Constant|Inductive|Constructor|Notation|Module|Variable) ([\w'.]+)")
+LOCATED = re.compile(r"^(?:Constant|Inductive|Constructor|Notation|Module|Variable) ([\w'.]+)", re.MULTILINE)
 
 DECLARED = ("def", "rec", "ind", "constr", "proj", "inst", "prf", "thm", "ax", "coind", "scheme", "class", "meth")
 """Kinds of lines in a ``.glob`` file that declare a constant."""
@@ -41,14 +41,20 @@ def location_questions(words: Iterable[str]) -> list[str]:
     return [f'Redirect "w.{word}" Locate Term {word}.' for word in _names(words)]
 
 
-def locations(folder: Path, words: Iterable[str]) -> dict[str, str]:
-    """Return full names by word, after asking :func:`location_questions`; without bound variables."""
-    found = {}
-    for word in _names(words):
-        first = LOCATED.match((folder / f"w.{word}.out").read_text(encoding="utf-8"))
-        if first is not None:
-            found[word] = first.group(1)
-    return found
+def locations(folder: Path, words: Iterable[str]) -> dict[str, list[str]]:
+    """Return all full names by word, after asking :func:`location_questions`; none of bound variables."""
+    return {
+        word: LOCATED.findall((folder / f"w.{word}.out").read_text(encoding="utf-8")) for word in _names(words)
+    }
+
+
+def first_names(located: Mapping[str, Iterable[str]], beside: str | None = None) -> dict[str, str]:
+    """Return the first full name by word; of a module `beside` the others, none."""
+    kept = {
+        word: [name for name in names if beside is None or not name.startswith(f"{beside}.")]
+        for word, names in located.items()
+    }
+    return {word: names[0] for word, names in kept.items() if names}
 
 
 def _names(words: Iterable[str]) -> list[str]:

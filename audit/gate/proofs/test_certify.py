@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.gate.conftest import copy_compiled
 from audit.gate.needs import exhaustively
 from audit.gate.proofs.releases import LOWERED, SECONDS, SPLIT, document
 from audit.gate.proofs.sessions import first_errors
@@ -20,7 +21,7 @@ from audit.proofs import scales
 from audit.proofs.build import Answers, Theorem
 from audit.proofs.check import committed
 from audit.proofs.grammar import refused
-from audit.proofs.releases.check import CoqFinding, check
+from audit.proofs.releases.check import CoqFinding, check, needed_sources
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.exported import Exported, exported
 from audit.proofs.releases.result import judged
@@ -165,6 +166,25 @@ def test_statement_with_a_changed_epsilon_or_dimension_is_rejected(library, affa
         wrong[f"{name}, epsilon"] = text.replace(epsilon, "Definition epsilon : Q := 3 # 4.")
         wrong[f"{name}, dimension"] = text.replace(" 7", " 8").replace("unit_ball 7", "unit_ball 8")
     assert accepted(library, right | wrong) == list(right)
+
+
+@pytest.mark.coq
+@pytest.mark.timeout(SECONDS)
+@pytest.mark.parametrize(
+    "case",
+    [
+        "functional",
+        *exhaustively("functional, hardened", "relaxed_functional, tiny delta, hardened"),
+        *exhaustively("pdfc, exact, two epsilons", "adfc, two deltas"),
+    ],
+)
+def test_check_finds_what_is_committed_beside_the_names_of_a_certificate(built, affairs, tmp_path, case):
+    """With the files that the certificate needs and no others, as the command compiles them."""
+    name, budget, readings = SOME[case]
+    text, folder = certificate_text(certified(affairs, name, budget, **readings)), tmp_path / "coq"
+    copy_compiled(built, folder, needed_sources(folder, text))
+    found = check(text, library=folder)
+    assert found.accepted is True, found.detail
 
 
 @pytest.mark.coq

@@ -16,7 +16,7 @@ from audit.proofs.files import FILES as PINNED
 from audit.proofs.grammar import WORDS as REFUSED_WORDS
 from audit.proofs.grammar import refused
 from audit.proofs.kernel import recheck
-from audit.proofs.names import constants, in_full
+from audit.proofs.names import constants, first_names, in_full
 from audit.proofs.sources import PROJECT, library_names, project_files, source_problems
 
 FEWEST_ATTEMPTS = 40
@@ -257,3 +257,9 @@ def test_constants_are_read_from_a_module_that_is_printed():
 def test_words_are_replaced_by_full_names_whole():
     located = {"Rle": "Coq.Reals.Rdefinitions.Rle", "R": "Coq.R", "A.Rle": "CFM.A.Rle"}
     assert in_full("A.Rle (Rle R Rle')", located) == "CFM.A.Rle (Coq.Reals.Rdefinitions.Rle Coq.R Rle')"
+
+
+def test_names_of_a_certificate_do_not_hide_those_that_were_there():
+    located = {"scale": ["CFM.Certificate.scale", "Coq.A.scale", "Coq.B.scale"], "own": ["CFM.Certificate.own"]}
+    assert first_names(located) == {"scale": "CFM.Certificate.scale", "own": "CFM.Certificate.own"}
+    assert first_names(located, "CFM.Certificate") == {"scale": "Coq.A.scale"}
