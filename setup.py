@@ -1,38 +1,38 @@
-"""All else stands in pyproject.toml; this ships proofs/, and the results that the report shows, inside `audit`."""
+"""All else stands in pyproject.toml; this packs what the commands of `audit` read into one file of the wheel."""
 
 from __future__ import annotations
 
-import shutil
+import io
+import lzma
+import zipfile
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-PROOFS, DOCS = Path("proofs"), Path("docs")
+READ = (
+    *("proofs/**/*.md", "proofs/**/*.v", "proofs/**/_CoqProject", "proofs/**/Makefile"),
+    *("docs/auditor-validity.json", "docs/catalogue.*", "docs/experiments.json", "docs/experiments_peers.json"),
+    *("docs/data/frontier-*.json", "docs/data/rivals-*.json", "docs/figures/*.json"),
+    *("audit/claims/*.json", "audit/claims/*.csv", "audit/proofs/*.json", "audit/vectors/v1/*.json"),
+    *("audit/commands/report/*.json", "audit/commands/report/assets/**/*"),
+)
+"""Files that :mod:`audit.common.packed` finds."""
 
-RESULTS = ("auditor-validity.json", "catalogue.*", "experiments.json", "experiments_peers.json")
-MEASURED = ("data/frontier-*.json", "data/rivals-*.json", "figures/*.json")
 
-
-class BuildWithProofs(build_py):
-    """Copy into the wheel what `certify` and `proofs` compile, and what `report` shows."""
+class BuildWithArchive(build_py):
+    """Pack into the wheel what `certify`, `proofs`, `claims`, `conformance` and `report` read."""
 
     def run(self) -> None:
         """Build; an editable install finds all of it at its place."""
         super().run()
         if not self.editable_mode:
-            for ending in ("*.md", "*.v", "_CoqProject", "Makefile"):
-                for path in PROOFS.rglob(ending):
-                    self.ship(path, Path("proofs", "shipped", path.relative_to(PROOFS)))
-            for pattern in (*RESULTS, *MEASURED):
-                for path in DOCS.glob(pattern):
-                    self.ship(path, Path("commands", "report", "shipped", path))
-
-    def ship(self, path: Path, place: Path) -> None:
-        """Copy a file to a place below the package `audit`."""
-        target = Path(self.build_lib, "audit", place)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
+            content = io.BytesIO()
+            with zipfile.ZipFile(content, "w") as archive:
+                for path in sorted({path for pattern in READ for path in Path().glob(pattern) if path.is_file()}):
+                    # without the time of the build
+                    archive.writestr(zipfile.ZipInfo(path.as_posix()), path.read_bytes())
+            Path(self.build_lib, "audit/common/packed.zip.xz").write_bytes(lzma.compress(content.getvalue()))
 
 
-setup(cmdclass={"build_py": BuildWithProofs})
+setup(cmdclass={"build_py": BuildWithArchive})

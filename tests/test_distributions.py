@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import sysconfig
 import tarfile
 import zipfile
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -48,10 +50,24 @@ NOT_FILES = (
 SHIPPED = {"_CoqProject", "Makefile"}
 """What the wheel takes of proofs/ beside pages and Coq files."""
 
-CORE_ROWS = ("fit --mechanism pdfc --seed 1 --quiet", "audit estimate pdfc --draws 20000 --seed 1")
-ROWS = (*CORE_ROWS, "audit vectors describe")
+ARCHIVE = "audit/common/packed.zip.xz"
 
-ONLY_IN_A_CHECKOUT = ("audit validity", "experiments page", "experiments question_pages")
+READ = r"audit/(claims|proofs|vectors/v1)/[^/]*\.(csv|json)$|audit/commands/report/.*(?<!\.py)$"
+"""What the archive takes of the packages."""
+
+CORE_ROWS = ("fit --mechanism pdfc --seed 1 --quiet", "audit estimate pdfc --draws 20000 --seed 1")
+ROWS = (
+    *CORE_ROWS,
+    "audit vectors describe",
+    "audit conformance --list",
+    "audit claims --claim L1",
+    "audit report",
+)
+
+ONLY_IN_A_CHECKOUT = (
+    *("audit validity", "experiments page", "experiments question_pages"),
+    *("audit vectors generate", "audit claims --write", "audit proofs --write"),
+)
 
 ONE_BY_ONE = """
 import sys
@@ -63,23 +79,37 @@ for line in sys.argv[1:]:
 """Commands in one process: each would import the same for a second."""
 
 
+PROOFS_FOUND = """
+from audit.proofs import check, claims, pages, sources
+print(sources.PROJECT)
+print([*sources.source_problems(sources.PROJECT), *pages.problems(claims.rows(), check.committed())])
+"""
+
+ONE_VECTOR = ("--cfm-import", "json", "--cfm-only", "6030")
+"""A module that answers nothing."""
+
+
 def files_below(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def wanted_in_wheel(tree: set[str]) -> set[str]:
-    """Return what a wheel of a tree has to hold: both packages, no tests, the proofs, the report's results."""
-    packages = {name for name in tree if name.startswith(("reference/", "audit/"))}
+def wanted_in_archive(tree: set[str]) -> set[str]:
+    """Return what the archive has to hold: the proofs, the report's results, and what modules read beside them."""
     proofs = {
         name
         for name in tree
         if name.startswith("proofs/") and (name.endswith((".md", ".v")) or Path(name).name in SHIPPED)
     }
-    shipped = {name.replace("proofs/", "audit/proofs/shipped/", 1) for name in proofs}
     read = (VALIDITY, CATALOGUE_PAGE, CATALOGUE_ROWS, EXPERIMENTS, PEERS, *BOUNDARIES.values())
     measured = {name for name in tree if re.match(r"docs/data/(frontier|rivals)-.*\.json$", name)}
-    shipped |= {f"audit/commands/report/shipped/{name}" for name in {*read, *measured} & tree}
-    return {name for name in packages if not name.startswith("audit/gate/")} | shipped
+    return proofs | ({*read, *measured} & tree) | {name for name in tree if re.match(READ, name)}
+
+
+def wanted_in_wheel(tree: set[str]) -> set[str]:
+    """Return what a wheel of a tree has to hold: both packages, without tests and schemas, and the archive."""
+    packages = {name for name in tree if name.startswith(("reference/", "audit/"))}
+    left_out = {name for name in packages if name.startswith("audit/gate/") or "/schemas/" in name}
+    return packages - left_out - wanted_in_archive(tree) | {ARCHIVE}
 
 
 def outside(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -123,6 +153,19 @@ def test_wheel_has_both_packages_and_the_proofs_and_no_tests(built: Built) -> No
     assert f"-{reference.__version__}-py3-none-any" in built.wheel.name
 
 
+def test_archive_has_the_files_of_the_checkout_and_no_time_of_the_build(built: Built) -> None:
+    with (
+        zipfile.ZipFile(built.wheel) as wheel,
+        zipfile.ZipFile(BytesIO(lzma.decompress(wheel.read(ARCHIVE)))) as archive,
+    ):
+        held = {name: archive.read(name) for name in archive.namelist()}
+        times = {member.date_time for member in archive.infolist()}
+    names = wanted_in_archive(files_below(built.tree))
+    assert held == {name: (built.tree / name).read_bytes() for name in names}
+    assert list(held) == sorted(held, key=Path)
+    assert times == {(1980, 1, 1, 0, 0, 0)}
+
+
 def test_source_distribution_is_the_whole_checkout(built: Built) -> None:
     made = {"PKG-INFO", "setup.cfg"}  # also where the checkout is a source distribution itself
     found = {name for name in files_below(built.source) if ".egg-info/" not in name}
@@ -133,6 +176,10 @@ def test_forgotten_file_and_packed_test_are_seen() -> None:
     tree = {
         "reference/a.py",
         "audit/common/b.json",
+        "audit/common/schemas/c.json",
+        "audit/claims/e.json",
+        "audit/commands/report/assets/f.css",
+        "audit/commands/report/f.py",
         "audit/gate/test_c.py",
         "proofs/coq/D.v",
         "proofs/coq/D.vo",
@@ -140,7 +187,13 @@ def test_forgotten_file_and_packed_test_are_seen() -> None:
     assert wanted_in_wheel(tree) == {
         "reference/a.py",
         "audit/common/b.json",
-        "audit/proofs/shipped/coq/D.v",
+        "audit/commands/report/f.py",
+        ARCHIVE,
+    }
+    assert wanted_in_archive(tree) == {
+        "audit/claims/e.json",
+        "audit/commands/report/assets/f.css",
+        "proofs/coq/D.v",
     }
 
 
@@ -162,8 +215,9 @@ def cfm(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.exhaustive
 def test_installed_wheel_runs_from_another_folder_and_writes_nothing(cfm: Path, tmp_path: Path) -> None:
     python = cfm.with_name("python")
-    where = outside(python, "-c", "import audit.proofs.sources as s; print(s.PROJECT)", cwd=tmp_path).stdout
-    assert Path(where.strip()).is_relative_to(cfm.parents[1])
+    where, problems = outside(python, "-c", PROOFS_FOUND, cwd=tmp_path).stdout.splitlines()
+    assert Path(where).is_relative_to(cfm.parents[1])
+    assert problems == "[]"
     assert outside(cfm, "--version", cwd=tmp_path).stdout.strip().endswith(f" {reference.__version__}")
     done = outside(cfm, *ROWS[0].split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -174,6 +228,8 @@ def test_installed_wheel_runs_from_another_folder_and_writes_nothing(cfm: Path, 
         done.stderr
     )
     assert done.stderr.count("checkout") == len(ONLY_IN_A_CHECKOUT)
+    done = outside(python, "-m", "pytest", "-p", "no:cacheprovider", *ONE_VECTOR, cwd=tmp_path)
+    assert "1 failed" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,14 @@ from joblib import delayed
 from audit.claims.digest import digest
 from audit.claims.registry import SEED, Claim, Evidence, Finding, claims, set_seed
 from audit.common.compare import differences
+from audit.common.packed import Place, place_of
 from reference.common.files import json_text, write_whole
 from reference.common.workers import parallel
 from reference.datasets import us
 from reference.datasets.adult import FILES
 from reference.datasets.source import data_folder
 
-LEDGER = "ledger.json"
+LEDGER = "audit/claims/ledger.json"
 
 RUN, NOT_RUN = "run", "not re-run here"
 
@@ -102,9 +102,9 @@ def code_digest(claim: Claim) -> str:
     return digest((*claim.symbols, claim.check_name))
 
 
-def committed_path() -> Path:
+def committed_path() -> Place:
     """Return the path of the committed ledger."""
-    return Path(str(files("audit.claims") / LEDGER))
+    return place_of(LEDGER)
 
 
 def committed() -> dict[str, dict[str, Any]]:
@@ -231,4 +231,4 @@ def write(rows: Sequence[Row], path: Path | None = None) -> None:
         known[row.claim.id] if row.status == NOT_RUN and row.claim.id in known else stored
         for row, stored in zip(rows, kept["rows"], strict=True)
     ]
-    write_whole(path or committed_path(), json_text(kept))
+    write_whole(path or str(committed_path()), json_text(kept))

@@ -15,7 +15,7 @@ from audit.claims.paper_items import LEMMAS, PRINTED_TABLES, Item, items_called
 from audit.claims.registry import SEED, claims
 from audit.claims.render import as_html
 from audit.commands.claims_text import as_text, explain, explain_several
-from audit.commands.options import check_known
+from audit.commands.options import check_known, require_checkout
 from audit.commands.text import columns
 from reference.commands.file_names import WrittenFile
 from reference.commands.options import emit, out_option
@@ -97,6 +97,8 @@ def _check(options: ClaimsOptions) -> None:
         raise ReadingError("map", options.map, "left out with --write, which renews the paper map")
     if options.map and not paper_map.PATH.is_file():
         raise ReadingError("map", options.map, "left out where the documents are not: it needs a checkout")
+    if options.write:
+        require_checkout("--write")
     if options.write and options.claim:
         raise ReadingError("claim", options.claim, "left out with --write: a ledger is renewed as a whole")
     if options.write and options.seed != SEED:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from audit.common.packed import ARCHIVE
 from audit.exact.settings import DataSetShape
 from reference.commands.file_names import FileName
 from reference.commands.options import DataOptions, FileOptions, NormOrDomainFile, declared_from, encoding_from
@@ -199,3 +200,9 @@ def check_known(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in given:
         if name not in known:
             raise click.UsageError(unknown(kind, name, known))
+
+
+def require_checkout(asked: str) -> None:
+    """Raise where the files that would be renewed are packed."""
+    if ARCHIVE.is_file():
+        raise click.UsageError(f"{asked} needs a checkout: it renews files that an installed package only reads")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.commands.options import require_checkout
 from audit.commands.text import columns, fitted
 from audit.proofs import constants, pages, scales
 from audit.proofs.build import NOT_CHECKED, Answers, CoqStoppedError, ProofError, missing
@@ -46,6 +47,8 @@ def command(options: ProofOptions) -> int:
     rejects wrong constants. Exit code 0 when all agree, 1 when something differs, 3 when the proofs cannot be
     checked here.
     """
+    if options.write:
+        require_checkout("--write")
     width = columns(options.out)
     reason = missing()
     if reason is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 
 from audit.claims.registry import claims
+from audit.commands.options import require_checkout
 from audit.commands.text import columns, fitted
 from audit.vectors.build import build
 from audit.vectors.check import read_all, stale, static_problems
@@ -39,6 +40,7 @@ def command(options: VectorOptions) -> int:
     wrong), `describe` counts cases and lists the bugs that their flags name.
     """
     if options.action == "generate":
+        require_checkout("`generate`")
         for kind in TYPES:
             write_file("vectors", str(path_of(kind)), text_of(build(kind)))
     files, problems = read_all()

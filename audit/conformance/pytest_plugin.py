@@ -5,6 +5,7 @@ Nothing is imported and no test is added unless one of its options is given.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,7 +70,7 @@ class CaseItem(pytest.Item):
         """Return the location of the case."""
         from audit.vectors.format import path_of
 
-        return path_of(self.kind), None, f"{self.kind} {self.case.tc_id}: {self.case.comment}"
+        return Path(str(path_of(self.kind))), None, f"{self.kind} {self.case.tc_id}: {self.case.comment}"
 
 
 class ConformanceError(AssertionError):

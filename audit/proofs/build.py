@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from audit.common.packed import Place
 from audit.proofs.assumptions import LEVELS, assumption_answers, assumption_questions, grouped
 from audit.proofs.names import WORD, constants, first_names, hidden, in_full, location_questions, locations
 from audit.proofs.sources import LIST, PROJECT, STATEMENTS, library_names, project_files, sentences, theorems
@@ -108,11 +109,11 @@ def missing() -> str | None:
     return None
 
 
-def copy_sources(folder: Path, target: Path) -> Path:
+def copy_sources(folder: Place, target: Path) -> Path:
     """Copy the listed sources of a project, and nothing compiled, to a new folder."""
     target.mkdir(parents=True)
     for name in (LIST, *project_files(folder)):
-        shutil.copy(folder / name, target)
+        (target / name).write_bytes((folder / name).read_bytes())
     return target
 
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from audit.common.packed import CHECKOUT, Place, place_of
 from audit.proofs.assumptions import LEVELS
 from audit.proofs.build import Answers, ask, build, copy_sources
 from audit.proofs.kernel import recheck
 from audit.proofs.sources import PROJECT
 from reference.common.files import json_text, write_whole
 
-DIGESTS = "digests.json"
+DIGESTS = "audit/proofs/digests.json"
 RENEW = "python -m audit proofs --write"
 
 
@@ -30,7 +30,7 @@ def level_of(axioms: tuple[str, ...]) -> str | None:
 
 def committed() -> dict[str, Any]:
     """Return the committed digests, and the level of every theorem."""
-    return dict(json.loads((files("audit.proofs") / DIGESTS).read_text(encoding="utf-8")))
+    return dict(json.loads(place_of(DIGESTS).read_text(encoding="utf-8")))
 
 
 def document(answers: Answers) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def document(answers: Answers) -> dict[str, Any]:
 
 def write(answers: Answers) -> None:
     """Renew the committed digests."""
-    write_whole(Path(str(files("audit.proofs") / DIGESTS)), json_text(document(answers)))
+    write_whole(CHECKOUT / DIGESTS, json_text(document(answers)))
 
 
 def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
@@ -81,13 +81,14 @@ def allowed(stored: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def compiled(
-    scratch: Path, folder: Path = PROJECT, *, stored: dict[str, Any] | None = None
+    scratch: Path, folder: Place = PROJECT, *, stored: dict[str, Any] | None = None
 ) -> tuple[Path, Answers]:
     """Compile a clean copy of a project, ask Coq about it and recheck it; return the copy and the answers.
 
     Parameters
     ----------
-    scratch, folder : Path
+    scratch : Path
+    folder : Place
     stored : dict, optional
         The committed digests, if the answers are to be compared with them: :func:`audit.proofs.build.ask` is
         faster then, and names a level no lower than that of the theorem.

@@ -12,9 +12,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+
+from audit.common.packed import place_of
 
 STATUSES = {
     "holds": "the claim, under what it covers",
@@ -114,4 +115,4 @@ def unspoken(named: set[str]) -> list[str]:
 
 
 def _text() -> str:
-    return (files("audit.proofs") / "claims.json").read_text(encoding="utf-8")
+    return place_of("audit/proofs/claims.json").read_text(encoding="utf-8")

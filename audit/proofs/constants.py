@@ -14,8 +14,8 @@ from fractions import Fraction
 
 from audit.bounds import joint
 from audit.bounds.counts import SMALLEST_SIGNIFICANCE
+from audit.common.packed import CHECKOUT
 from audit.proofs import formulas
-from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
 from reference.objective import TAYLOR_LINEAR, TAYLOR_QUADRATIC
 from reference.sensitivity import ball, box
@@ -83,7 +83,7 @@ def lemmas() -> list[str]:
 
 def write() -> None:
     """Renew the generated file."""
-    write_whole(PROJECT / FILE, text())
+    write_whole(CHECKOUT / "proofs/coq" / FILE, text())
 
 
 def rational(value: Fraction) -> str:

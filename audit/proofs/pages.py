@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.common.packed import CHECKOUT, Place, members, place_of
 from audit.proofs.claims import Carried
-from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
 
-FOLDER = PROJECT.parent
+FOLDER = place_of("proofs")
 
 NOT_PAGES = ("STATUS.md", "README.md")
 
@@ -88,11 +88,11 @@ def _section(text: str, title: str) -> str:
     return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def entries(folder: Path = FOLDER) -> list[TheoremEntry]:
+def entries(folder: Place = FOLDER) -> list[TheoremEntry]:
     """Return the entries of all pages."""
     found = []
-    for path in sorted(folder.glob("*.md")):
-        if path.name not in NOT_PAGES:
+    for path in members(folder):
+        if path.name.endswith(".md") and path.name not in NOT_PAGES:
             for names, text in _groups(path.read_text(encoding="utf-8")):
                 head = HEAD.search(text)
                 fields = head.groupdict() if head else {}
@@ -116,7 +116,7 @@ def head_of(theorems: Sequence[Carried], stored: dict[str, Any]) -> dict[str, st
     }
 
 
-def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> None:
+def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = CHECKOUT / "proofs") -> None:
     """Rewrite the line below the names of each entry from ``claims.json`` and the digests."""
     carried = {row.theorem: row for row in rows if row.theorem in stored["theorems"]}
     for page in sorted({entry.page for entry in entries(folder)}):
@@ -130,7 +130,7 @@ def renew(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER
         write_whole(folder / page, text)
 
 
-def _missing_limits(names: Sequence[str], folder: Path) -> Iterator[str]:
+def _missing_limits(names: Sequence[str], folder: Place) -> Iterator[str]:
     """Yield the pages without the limits of all theorems, or without the link there."""
     section = _section((folder / "coq" / "README.md").read_text(encoding="utf-8"), TITLE_OF_LIMITS)
     if LIMITS not in " ".join(section.split()):
@@ -140,7 +140,7 @@ def _missing_limits(names: Sequence[str], folder: Path) -> Iterator[str]:
             yield f"{page}: the link to the limits is missing"
 
 
-def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Path = FOLDER) -> Iterator[str]:
+def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Place = FOLDER) -> Iterator[str]:
     """Yield where the pages disagree with ``claims.json`` and the digests."""
     found = entries(folder)
     names = [entry.theorem for entry in found]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from audit.common.packed import CHECKOUT
 from audit.exact.witnesses import domain_of
 from audit.proofs.sigma import quotient, sigma_bounds
-from audit.proofs.sources import PROJECT
 from reference.budgets import Budget, SplitBudget
 from reference.common.files import write_whole
 from reference.domain import Domain
@@ -58,7 +58,7 @@ def text() -> str:
 
 def write() -> None:
     """Renew the generated file."""
-    write_whole(PROJECT / FILE, text())
+    write_whole(CHECKOUT / "proofs/coq" / FILE, text())
 
 
 def lemmas() -> list[str]:

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from audit.common.packed import Place, members, place_of
 from audit.proofs.files import FILES
 from audit.proofs.grammar import cut, refused
 from audit.proofs.names import owned_by_libraries
 
-SHIPPED = Path(__file__).parent / "shipped" / "coq"
-"""The development in a wheel."""
-
-PROJECT = SHIPPED if SHIPPED.is_dir() else Path(__file__).parents[2] / "proofs" / "coq"
+PROJECT = place_of("proofs/coq")
 """The development."""
 
 STATEMENTS = "Statements.v"
@@ -45,22 +43,22 @@ def theorems(text: str) -> list[str]:
     return [match.group(1) or match.group(2) for match in found if match]
 
 
-def project_files(folder: Path) -> list[str]:
+def project_files(folder: Place) -> list[str]:
     """Return the Coq files that a project compiles, in its order."""
     lines = (folder / LIST).read_text(encoding="utf-8").split()
     return [line for line in lines if line.endswith(".v")]
 
 
-def source_problems(folder: Path, pinned: Sequence[str] = FILES) -> list[str]:
+def source_problems(folder: Place, pinned: Sequence[str] = FILES) -> list[str]:
     """Return what is wrong with the files of a project, before compiling anything.
 
     Parameters
     ----------
-    folder : Path
+    folder : Place
     pinned : sequence of str
         The files that the project may have, in the order of compilation.
     """
-    if (folder / LIST).is_symlink() or not (folder / LIST).is_file():
+    if not _is_plain(folder / LIST):
         return [f"{LIST}: not a file"]
     problems = [*_list_problems(folder, pinned), *_folder_problems(folder, pinned)]
     for name in pinned:
@@ -77,7 +75,7 @@ def library_names(names: Sequence[str] = FILES) -> list[str]:
     return [f"{stem}.v: a file of Coq's libraries has this name" for stem in owned_by_libraries(stems)]
 
 
-def _list_problems(folder: Path, pinned: Sequence[str]) -> Iterator[str]:
+def _list_problems(folder: Place, pinned: Sequence[str]) -> Iterator[str]:
     lines = (folder / LIST).read_text(encoding="utf-8", errors="replace").splitlines()
     allowed = {*OPTIONS, *pinned, ""}
     yield from (f"{LIST}: {line}" for line in lines if line not in allowed)
@@ -87,11 +85,16 @@ def _list_problems(folder: Path, pinned: Sequence[str]) -> Iterator[str]:
         yield f"{LIST}: the files are listed in another order, or twice"
 
 
-def _folder_problems(folder: Path, pinned: Sequence[str]) -> Iterator[str]:
-    for path in sorted(folder.iterdir()):
+def _folder_problems(folder: Place, pinned: Sequence[str]) -> Iterator[str]:
+    for path in members(folder):
         if path.name in pinned:
-            if path.is_symlink() or not path.is_file():
+            if not _is_plain(path):
                 yield f"{path.name}: not a file"
         elif path.name not in OTHERS and not MADE.search(path.name):
             yield f"{path.name}: no file of this project"
     yield from (f"{name}: not there" for name in pinned if not (folder / name).exists())
+
+
+def _is_plain(path: Place) -> bool:
+    """Return whether a file is not a link, as no file in an archive is."""
+    return path.is_file() and not (isinstance(path, Path) and path.is_symlink())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from audit.common.packed import CHECKOUT
 from audit.proofs.assumptions import LEVELS
 from audit.proofs.check import committed
 from audit.proofs.claims import STATUSES, Carried, rows
 from audit.proofs.pages import places
-from audit.proofs.sources import PROJECT
 from reference.common.files import write_whole
 
 MARKS = {"none": "°", "reals": "", "classical": "\\*"}
@@ -18,7 +18,7 @@ MARKS = {"none": "°", "reals": "", "classical": "\\*"}
 
 def path() -> Path:
     """Return the path of the page."""
-    return PROJECT.parent / "STATUS.md"
+    return CHECKOUT / "proofs/STATUS.md"
 
 
 def page() -> str:

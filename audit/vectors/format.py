@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
+from audit.common.packed import Place, place_of
 from audit.vectors.mutants.broken import BugType
 from reference.common.documents import Document, plain, read_file
 
-FOLDER = Path(__file__).parent / "v1"
+FOLDER = "audit/vectors/v1"
 
 VERSION = "1.0"
 
@@ -170,9 +170,10 @@ def text_of(file: VectorFile) -> str:
     return f'{head},\n "testGroups": [{", ".join(shown)}]\n}}\n'
 
 
-def path_of(kind: str) -> Path:
+def path_of(kind: str) -> Place:
     """Return the path of a group type's cases: ``fairness_metric.json`` for ``FairnessMetric``."""
-    return FOLDER / ("".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_") + ".json")
+    name = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
+    return place_of(f"{FOLDER}/{name}.json")
 
 
 @lru_cache(maxsize=32)

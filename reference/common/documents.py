@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,7 +62,7 @@ def always(value: _Kind) -> _Kind:
 # --- Reading -------------------------------------------------------------------------------------------------
 
 
-def read_file(path: str | Path, kind: type[_Kind], error: type[DocumentError] = DocumentError) -> _Kind:
+def read_file(path: str | Traversable, kind: type[_Kind], error: type[DocumentError] = DocumentError) -> _Kind:
     """Read a document from a file of UTF-8 text.
 
     Parameters
@@ -79,10 +80,10 @@ def read_file(path: str | Path, kind: type[_Kind], error: type[DocumentError] = 
     return converted(json_of_file(path, error), kind, error, file=str(path))
 
 
-def json_of_file(path: str | Path, error: type[DocumentError] = DocumentError) -> Any:
+def json_of_file(path: str | Traversable, error: type[DocumentError] = DocumentError) -> Any:
     """Return the parsed JSON of a file, not yet of a declared type."""
     try:
-        with Path(path).open("rb") as file:
+        with (Path(path) if isinstance(path, str) else path).open("rb") as file:
             # a device or a pipe may have no end
             content = file.read(LARGEST_FILE + 1)
     except OSError as problem:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-CHECKOUT, SHIPPED = Path(__file__).parents[3], Path(__file__).parent / "shipped"
-
-ROOT = SHIPPED if SHIPPED.is_dir() else CHECKOUT
-"""The folder of `docs`: an installed package has the results inside."""
+from audit.common.packed import Place, place_of
 
 
 @dataclass
@@ -27,7 +23,7 @@ class CommittedResults:
         Files that are not there.
     """
 
-    root: Path = ROOT
+    root: Place = field(default_factory=place_of)
     digests: dict[str, str] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
 

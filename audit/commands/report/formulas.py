@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-FORMULAS = Path(__file__).with_name("formulas.json")
+from audit.common.packed import place_of
+
+FORMULAS = place_of("audit/commands/report/formulas.json")
 """LaTeX from the paper's source, with the claims about it."""
 
-TYPESET = Path(__file__).with_name("formulas_mathml.json")
+TYPESET = place_of("audit/commands/report/formulas_mathml.json")
 """MathML by LaTeX; ``python -m tests.typeset --write`` renews it."""
 
 

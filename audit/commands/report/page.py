@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from audit.commands.report import figure_markup
 from audit.commands.report.claim_markup import ledger, prose
 from audit.commands.report.markup import MEANINGS, badge, code, data_element, folded, section, table, terms
+from audit.common.packed import place_of
 
-ASSETS = Path(__file__).with_name("assets")
+ASSETS = place_of("audit/commands/report/assets")
 
 LIBRARY = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 SCRIPTS = ("page.js", "figures.js")
