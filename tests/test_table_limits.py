@@ -419,17 +419,35 @@ def test_both_parsers_agree_on_odd_files(tmp_path: Path, monkeypatch: pytest.Mon
 
     good = 0
     for number in range(400):
-        # pieces of a few records, or blocks of a few within one piece
-        monkeypatch.setattr(csv_table, "PIECE_BYTES", 7 if number % 2 else 2**12)
+        # pieces of a few records, or one piece with blocks of a few
+        small = number % 2 == 1
+        monkeypatch.setattr(csv_table, "PIECE_BYTES", 7 if small else 2**12)
+        monkeypatch.setattr(csv_table, "LONGEST_LINE", 16 if small else 2**12)
         monkeypatch.setattr(csv_table, "BLOCK_PARSED", 24)
         body = "".join(random.choice(parts, random.integers(1, 6)))
         path = written(tmp_path / "a.csv", "n,t,y\n" + "1,yes,0\n" * random.integers(0, 3) + body)
         fast = outcome(path)
-        monkeypatch.setattr(csv_table, "_cut", lambda _, text: iter([csv_table._Piece(bytearray(), rest=text)]))
+        if small:
+            # two problems in two pieces: the first is named
+            monkeypatch.setattr(csv_table, "_parsed", lambda *_: None)
+        else:
+            monkeypatch.setattr(
+                csv_table, "_cut", lambda _, rest: iter([csv_table._Piece(bytearray(), rest=rest)])
+            )
         assert outcome(path) == fast, body
         monkeypatch.undo()
         good += isinstance(fast, tuple) and isinstance(fast[0], list)
     assert 20 < good < 380
+
+
+def test_both_parsers_count_blank_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "a.csv", "a,y\n\n1,1\n\r\n\n0,1\n\n1,0\n\n")
+    monkeypatch.setattr(csv_table, "PIECE_BYTES", 8)
+    monkeypatch.setattr(csv_table, "LONGEST_LINE", 8)
+    fast = [block.behind for block in open_table(path).blocks("ay", numbers="a")]
+    monkeypatch.setattr(csv_table, "_parsed", lambda *_: None)
+    assert [block.behind for block in open_table(path).blocks("ay", numbers="a")] == fast
+    assert len(fast) > 2
 
 
 @pytest.mark.parametrize("mark", [";", "\t", "|"])

@@ -9,11 +9,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from reference.common.arrays import BoolArray
 from reference.common.errors import DataHolderWarning, EmptyDataError, UnreadableFileError
@@ -95,7 +96,7 @@ class RecordBlocks:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
         if exact not in self._sums:
             # products of blocks are small; more threads for them only wait for the one that decodes
-            with threadpool_limits(1):
+            with _pools().limit(limits=1):
                 self._sums[exact] = self._add_up(exact)
         return self._sums[exact]
 
@@ -156,6 +157,12 @@ class RecordBlocks:
                 f"the file changed while it was read: {self._seen.count} records, then {count}"
             )
         self._seen.count, self._seen.kept = count, kept
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """Return numpy's threads for products; to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 def moments_of(records: Records | RecordBlocks, *, exact: bool = False) -> Moments:
