@@ -343,7 +343,9 @@ def _is_plain(piece: bytearray) -> bool:
     """Return whether a piece does without the strict parser: no other line ends, NUL, long fields or lines."""
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
         return False
-    if b"\0" in piece:
+    # as signed bytes, NUL is 0 and what is not ASCII is below
+    lowest = np.frombuffer(piece, dtype=np.int8).min(initial=1)
+    if lowest <= 0 and b"\0" in piece:
         return False
     # a field or line that covers no such window is shorter than two of them
     for window, first, other in ((LONGEST_NUMBER // 2, b",", b"\n"), (LONGEST_LINE // 2, b"\n", b"\n")):
@@ -352,7 +354,7 @@ def _is_plain(piece: bytearray) -> bool:
             if piece.find(first, start, stop) < 0 and piece.find(other, start, stop) < 0:
                 return False
     try:
-        return piece.isascii() or bool(piece.decode())
+        return bool(lowest > 0 or piece.decode())
     except UnicodeDecodeError:
         return False
 
