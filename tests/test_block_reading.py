@@ -1,4 +1,4 @@
-"""Blocks of a typed file: empty ones, and a reading that nobody ends."""
+"""Blocks of a file: empty ones, texts between two, and a reading that nobody ends."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from reference.commands.large_files import LargeFileOptions
 from reference.common.errors import DataError, EmptyDataError, NotANumberError
+from reference.datasets import csv_table
 from reference.datasets.from_file import encode_raw, record_blocks
 from reference.datasets.opening import open_table
 from reference.domain.attributes import Numeric
@@ -147,3 +148,14 @@ def test_sums_and_commands_leave_the_other_cores_to_the_decoder(tmp_path: Path) 
             during.append(threads())
         assert during == [{1}] * 3
         assert threads() == before
+
+
+def test_text_means_the_same_wherever_pyarrow_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between its blocks it would drop half of a quoted CRLF; at the start of a piece, a byte order mark."""
+    monkeypatch.setattr(csv_table, "BLOCK_PARSED", 24)
+    path = tmp_path / "a.csv"
+    for before in range(1, 24):
+        for texts in (["-" * before, "a\r\nb", "c"], ["\ufeff1", "-" * before]):
+            lines = [f'"{text}"' if "\r" in text else text for text in ["t", *texts]]
+            path.write_text("\n".join(lines), encoding="utf-8", newline="")
+            assert [text for one in open_table(path).blocks("t") for text in one.columns["t"]] == texts

@@ -12,6 +12,7 @@ import gzip
 import io
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -341,6 +342,9 @@ def _is_regular(piece: bytearray) -> bool:
 
 def _is_plain(piece: bytearray) -> bool:
     """Return whether a piece does without the strict parser: no other line ends, NUL, long fields or lines."""
+    # pyarrow passes over a byte order mark, also where it begins a record
+    if piece.startswith(BOM_UTF8):
+        return False
     if b"\r" in piece and piece.count(b"\r") != piece.count(b"\r\n"):
         return False
     # as signed bytes, NUL is 0 and what is not ASCII is below
@@ -369,10 +373,13 @@ def _parsed(
     from pyarrow import csv as arrow_csv
 
     text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    # between two blocks, pyarrow takes a quoted CRLF for one that ends a line, and drops its second half
+    whole = piece.quoted and b"\r" in piece.text
+    block_size = len(piece.text) + 1 if whole else BLOCK_PARSED
     try:
         table = arrow_csv.read_csv(
             pyarrow.py_buffer(piece.text),
-            arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_PARSED, column_names=list(header)),
+            arrow_csv.ReadOptions(use_threads=False, block_size=block_size, column_names=list(header)),
             arrow_csv.ParseOptions(quote_char='"' if piece.quoted else False, newlines_in_values=piece.quoted),
             arrow_csv.ConvertOptions(
                 column_types={name: pyarrow.float64() if name in numbers else text for name in names},
