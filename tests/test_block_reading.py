@@ -128,10 +128,12 @@ def test_reading_that_only_the_garbage_collector_ends_waits_for_nobody(tmp_path:
     assert not [one for one in threading.enumerate() if one.name.startswith("decode")]
 
 
-def test_sums_and_commands_leave_the_other_cores_to_the_decoder(tmp_path: Path) -> None:
-    def threads() -> set[int]:
-        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+def threads() -> set[int]:
+    """Return how many threads numpy multiplies in."""
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
+
+def test_sums_and_commands_leave_the_other_cores_to_the_decoder(tmp_path: Path) -> None:
     blocks = record_blocks(open_table(written(tmp_path / "a.parquet", 7)), DECLARED)
     during: list[set[int]] = []
 
@@ -148,6 +150,40 @@ def test_sums_and_commands_leave_the_other_cores_to_the_decoder(tmp_path: Path) 
             during.append(threads())
         assert during == [{1}] * 3
         assert threads() == before
+
+
+def test_sums_at_once_leave_the_threads_of_products_as_they_were(tmp_path: Path) -> None:
+    """The second begins during the first, which ends before it."""
+    blocks = record_blocks(open_table(written(tmp_path / "a.parquet", 7)), DECLARED)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def read_second() -> Iterator[Records]:
+        begun.set()
+        go_on.wait(9)
+        yield from blocks.read()
+
+    second = threading.Thread(target=replace(blocks, read=read_second, _sums={}).moments)
+
+    def read_first() -> Iterator[Records]:
+        second.start()
+        assert begun.wait(9)
+        yield from blocks.read()
+
+    def limit(count: int) -> None:
+        # a thread that has ended keeps no other from setting them
+        ended = threading.Thread(target=threadpool_limits, args=(count,))
+        ended.start()
+        ended.join()
+
+    usual = max(threads())
+    limit(2)
+    try:
+        replace(blocks, read=read_first, _sums={}).moments()
+        go_on.set()
+        second.join()
+        assert threads() == {2}
+    finally:
+        limit(usual)
 
 
 def test_text_means_the_same_wherever_pyarrow_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +28,9 @@ _Sum = TypeVar("_Sum")
 
 KEPT_BYTES = 2**29
 """Encoded records up to this size are kept in memory; beyond it the file is read again for every pass."""
+
+_LIMITED = Lock()
+"""Held by the caller that limits numpy's threads, and lifts the limit."""
 
 
 @dataclass
@@ -96,7 +101,7 @@ class RecordBlocks:
         """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
         if exact not in self._sums:
             # products of blocks are small; more threads for them only wait for the one that decodes
-            with _pools().limit(limits=1):
+            with _one_thread():
                 self._sums[exact] = self._add_up(exact)
         return self._sums[exact]
 
@@ -157,6 +162,19 @@ class RecordBlocks:
                 f"the file changed while it was read: {self._seen.count} records, then {count}"
             )
         self._seen.count, self._seen.kept = count, kept
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let numpy multiply in one thread: for the whole process, so of several callers only the first says so."""
+    if not _LIMITED.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _pools().limit(limits=1):
+            yield
+    finally:
+        _LIMITED.release()
 
 
 @cache
