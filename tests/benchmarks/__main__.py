@@ -7,6 +7,7 @@ of the machine meets both; the median of the rounds' ratios counts.  ``--write``
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import subprocess
@@ -50,6 +51,9 @@ RECORDS, DIMENSION, ROUNDS = 370_000, 14, 9
 SIZES, WIDTHS = (50_000, 100_000, 200_000, 400_000), (16, 32, 64, 128, 256)
 MORE, GROUPS = 12, 72
 """How many times the records are in the files of one process, and in that of several."""
+
+PEER, PEERS = "diffprivlib's LogisticRegression", Path(__file__).parents[2] / ".venv-peers/bin/python"
+"""A private rival, and the Python that has it."""
 
 WIDE = 40_000
 """Records of the tables of several widths."""
@@ -97,7 +101,15 @@ def of_arrays() -> dict[str, dict[str, float]]:
     }
     found = {name: ratio(work, lambda: x.T @ x) for name, work in works.items()}
     found["scikit-learn's LogisticRegression"] = ratio(lambda: LogisticRegression().fit(x, y), lambda: x.T @ x, 3)
-    return found
+    return {**found, PEER: of_peer()}
+
+
+def of_peer() -> Any:
+    """Compare the fit of a library that needs another environment; without it, return what is kept."""
+    if not PEERS.is_file():
+        return kept()["arrays"][PEER]
+    words = [str(PEERS), "-m", "tests.benchmarks.peer"]
+    return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def of_releases() -> dict[str, dict[str, float]]:
