@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from pyarrow import parquet
+from pyarrow import csv as arrow_csv
+from pyarrow import feather, parquet
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from reference.commands.large_files import LargeFileOptions
@@ -195,3 +196,27 @@ def test_text_means_the_same_wherever_pyarrow_begins(tmp_path: Path, monkeypatch
             lines = [f'"{text}"' if "\r" in text else text for text in ["t", *texts]]
             path.write_text("\n".join(lines), encoding="utf-8", newline="")
             assert [text for one in open_table(path).blocks("t") for text in one.columns["t"]] == texts
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
+def test_group_that_only_some_blocks_have_counts(ending: str, tmp_path: Path) -> None:
+    """Blocks of ten records: the first ones have one group, one in the middle has both, and the last ones one."""
+    groups = ["f"] * 25 + ["m"] * 15
+    held = {"a": [k % 2 for k in range(40)], "y": [1] * 20 + [0] * 20, "z": groups}
+    table, path = pyarrow.table(held), tmp_path / f"a{ending}"
+    if ending == ".csv":
+        arrow_csv.write_csv(table, path)
+    elif ending == ".parquet":
+        parquet.write_table(table, path, row_group_size=10)
+    else:
+        feather.write_feather(table, path, chunksize=10)
+    declared = DomainFile(
+        attributes=(Numeric("a", 0, 1),), label=Marker("y"), group=Marker("z", one=("m",), zero=("f",))
+    )
+    records = record_blocks(open_table(path), declared, rows=10)
+    assert [None if one.z is None else one.z.sum() for one in records.read()] == [0, 0, 5, 10]
+    for exact in (False, True):
+        found = records.moments(exact=exact)
+        of_memory = Moments.of(encode_raw(declared, held), exact=exact)
+        assert (found.n, found.sum_z) == (of_memory.n, of_memory.sum_z) == (40, 15)
+        assert (found.sum_zx == of_memory.sum_zx).all()
