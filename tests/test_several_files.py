@@ -130,6 +130,27 @@ def test_file_of_another_schema_is_named_with_its_column(
     assert (caught.value.file, caught.value.column) == (str(folder / "part-3.parquet"), column)
 
 
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(MissingDataError, match="there is no such folder"):
+        open_table(f"{tmp_path / 'people'}/")
+    # the null control: the same name of a folder that is there
+    assert sums(f"{folder_of(tmp_path / 'people', 'parquet')}/").n == CUTS[-1]
+
+
+def test_column_of_a_kind_not_declared_is_named_with_a_file_that_holds_it(tmp_path: Path) -> None:
+    texts = changed(pyarrow.table(held()), "a", pyarrow.array(["1"] * CUTS[-1]))
+    folder = folder_of(tmp_path, "parquet", texts)
+    with pytest.raises(ColumnTypeError, match="where the domain declares number") as caught:
+        sums(folder)
+    assert caught.value.file == str(folder / "part-0.parquet")
+    # a file of nulls holds no text
+    first = changed(texts, "a", pyarrow.nulls(CUTS[-1])).slice(0, CUTS[1])
+    write(folder / "part-0.parquet", first)
+    with pytest.raises(ColumnTypeError) as caught:
+        sums(folder)
+    assert caught.value.file == str(folder / "part-1.parquet")
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_bad_record_is_named_with_its_file_and_its_row_there(tmp_path: Path, ending: str) -> None:
     values = held()
@@ -193,7 +214,7 @@ def test_stopped_reading_goes_on_in_the_file_where_it_was(tmp_path: Path, expect
     assert before + sum(seen) == ROWS
     # another file in the folder is another table
     write(folder / f"part-9.{ending}", pyarrow.table(held()).slice(0, 5))
-    with pytest.raises(CheckpointError, match="4 file"):
+    with pytest.raises(CheckpointError, match="its number of files is 4, not 5"):
         CheckpointedSum(kept, 0.0).moments(FileReader(open_table(folder), DECLARED))
 
 

@@ -14,19 +14,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 @dataclass
 class ReadingPass:
-    """One pass over a file: its start, the share read before, and its progress."""
+    """One pass over a file: its start, the share read before, its progress, and which pass it is."""
 
     start: float
     first: float
     records: int = 0
     share: float = 0.0
+    number: int = 1
 
     def text(self, now: float) -> str:
         """Return records a second and the time left, as far as known."""
         seconds = now - self.start
         if seconds <= 0 or self.records == 0:
             return "reading"
-        said = f"{self.records:,} records read, {self.records / seconds:,.0f} a second"
+        which = f"pass {self.number}: " if self.number > 1 else ""
+        said = f"{which}{self.records:,} records read, {self.records / seconds:,.0f} a second"
         if self.share <= self.first:
             return said
         left = round(seconds * (1 - self.share) / (self.share - self.first))
@@ -63,7 +65,8 @@ class ProgressWatch:
         now = self.clock()
         if self._pass is None or (share is not None and share < self._pass.share):
             # how much was read before the first call is unknown: the rate begins with the second
-            self._pass = ReadingPass(now, share or 0.0)
+            number = 1 if self._pass is None else self._pass.number + 1
+            self._pass = ReadingPass(now, share or 0.0, number=number)
         else:
             self._pass.records += count
         self._pass.share = self._pass.share if share is None else share

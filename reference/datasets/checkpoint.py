@@ -114,7 +114,7 @@ class CheckpointedSum:
         if found.digest != _digest(found):
             raise CheckpointError("is damaged: its digest is not that of its content", file=self.path)
         if len(found.files) != len(files):
-            problem = f"is of {len(found.files):,} file(s) where the table has {len(files):,}"
+            problem = f"belongs to another table: its number of files is {len(found.files):,}, not {len(files):,}"
             raise CheckpointError(problem, file=self.path)
         for old, new in zip(found.files, files, strict=True):
             self._require_same(old, new)

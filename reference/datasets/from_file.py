@@ -412,7 +412,7 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
             hint = A_DATE if held[name].startswith(DATE_KINDS) else hint
             raise ColumnTypeError(
                 f"the column contains {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
-                file=str(table.path),
+                file=next(str(one.path) for one in table.files if (one.kinds() or {}).get(name) == held[name]),
                 column=name,
             )
 

@@ -63,6 +63,8 @@ def open_table(path: str | Path) -> TableFile:
     if not files:
         raise MissingDataError("the folder has no file, or no file matches the pattern", file=name)
     if files == [Path(path)]:
+        if name.endswith("/") and not files[0].exists():
+            raise MissingDataError("there is no such folder", file=name)
         return _opened(name)
     tables = tuple(_opened(str(file)) for file in files)
     for table in tables:
