@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from reference.commands.large_files import LargeFileOptions
 from reference.common.errors import DataError, EmptyDataError, NotANumberError
 from reference.datasets import csv_table
+from reference.datasets import record_blocks as record_blocks_module
 from reference.datasets.from_file import encode_raw, record_blocks
 from reference.datasets.opening import open_table
 from reference.domain.attributes import Numeric
@@ -220,3 +221,25 @@ def test_group_that_only_some_blocks_have_counts(ending: str, tmp_path: Path) ->
         of_memory = Moments.of(encode_raw(declared, held), exact=exact)
         assert (found.n, found.sum_z) == (of_memory.n, of_memory.sum_z) == (40, 15)
         assert (found.sum_zx == of_memory.sum_zx).all()
+
+
+@pytest.mark.parametrize("kept", [0, 2**29])
+def test_records_are_counted_and_added_up_in_one_pass(
+    kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_blocks_module, "KEPT_BYTES", kept)
+    blocks, passes = record_blocks(open_table(written(tmp_path / "a.parquet", 7, 30)), DECLARED), []
+
+    def read() -> Iterator[Records]:
+        passes.append(None)
+        yield from blocks.read()
+
+    counted = replace(blocks, read=read)
+    assert len(counted) == 37
+    assert (
+        counted.where(np.ones(37, dtype=np.bool_)).moments(exact=True).table()
+        == blocks.moments(exact=True).table()
+    )
+    assert len(passes) == 1
+    assert counted.where(np.arange(37) < 30).moments(exact=True).n == 30
+    assert len(passes) == 1 + (kept == 0)

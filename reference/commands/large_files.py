@@ -65,7 +65,7 @@ class LargeFileOptions:
         if not is_table_file(str(named.data)):
             allowed = "left out where --data is not a file"
         elif test_share != 0:
-            allowed = "left out, or used with --test-share 0: what is read are the sums of all records"
+            allowed = "left out, or used with --test-share 0: the sums are those of all records"
         elif source is not None:
             allowed = "left out with --seed or --noise numpy: sums are exact for hardened noise only"
         elif not all(MECHANISMS[one].private for one in mechanisms if one in MECHANISMS):

@@ -81,15 +81,15 @@ class RecordBlocks:
         if self.summed is not None:
             return self.moments(exact=True).n
         if self._seen.count is None:
-            # this pass checks every record before anything is computed from one
-            for _ in self._all():
-                pass
+            # this pass checks every record before anything is released; its sums cost little beside reading
+            with _one_thread():
+                self._sums[True] = sum_of(self._all(), self.domain, exact=True)
         assert self._seen.count is not None
         return self._seen.count
 
     def where(self, chosen: BoolArray) -> RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
-        if self.summed is not None and chosen.all():
+        if chosen.all():
             return self
         return replace(self, chosen=chosen, summed=None, folded=None, on_one_side=None, _sums={})
 
