@@ -307,6 +307,8 @@ def described_subject(name: str, asked: EstimateOptions) -> Named:
 def mechanism_description(spec: MechanismSpec, asked: EstimateOptions) -> MechanismDescription:
     """Return one of our mechanisms on real data, or on the worst neighbours of the whole domain."""
     readings = readings_from(asked.readings, spec)
+    if readings.noise != "numpy":
+        raise ReadingError("noise", readings.noise, "'numpy' in an audit, which draws millions of times")
     _check_data(asked.place)
     setting = data = None
     if asked.place.data is None:

@@ -35,10 +35,18 @@ def pytest_collection_modifyitems(
     """Add a test for each case."""
     if not _is_asked(config):
         return
-    from audit.conformance.selection import chosen
+    from reference.common.errors import InputError
+    from reference.common.extras import needed_for
 
     words = [word for word in str(config.getoption("--cfm-only")).split(",") if word]
-    for kind, case in chosen(words):
+    try:
+        with needed_for("a run of the vectors"):
+            from audit.conformance.selection import chosen, command_of
+        command_of(config.getoption("--cfm-program"), config.getoption("--cfm-import"))
+        cases = chosen(words)
+    except InputError as problem:
+        raise pytest.UsageError(str(problem)) from None
+    for kind, case in cases:
         items.append(CaseItem.from_parent(session, name=f"cfm::{kind}::{case.tc_id}", kind=kind, case=case))
 
 

@@ -84,6 +84,14 @@ def test_a_refusal_is_noticed(capsys):
     assert "left out without --data" in capsys.readouterr().err
 
 
+def test_noise_that_no_audit_draws_is_refused_as_an_option(capsys):
+    assert main(["pdfc", "--noise", "hardened"]) == 2
+    assert capsys.readouterr().err == (
+        "error: noise must be 'numpy' in an audit, which draws millions of times, not 'hardened'\n"
+    )
+    assert main(["pdfc", "--noise", "numpy"]) == 3
+
+
 @pytest.mark.parametrize("name", ["--label", "--group", "--block-rows", "--domain-file", "--rows-per-person"])
 def test_an_option_that_no_audit_takes_is_not_listed(name):
     assert name not in {word for option in estimate.command.params for word in option.opts}

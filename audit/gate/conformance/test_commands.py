@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -120,32 +121,46 @@ def test_vectors_are_described_and_checked(capsys):
     assert found["flags"]["SigmaAsVariance"]["cases"] > 0
 
 
-def test_plugin_gives_another_project_a_test_per_case(tmp_path):
-    program = shlex.join(python_program(SIGMA_AS_VARIANCE))
-    asked = ["--cfm-program", program, "--cfm-only", "Perturbation", "--cfm-timeout", "60"]
-    pytest_words = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "audit.conformance.pytest_plugin",
-        "-p",
-        "no:cacheprovider",
-    ]
+def plugged(folder: Path, *asked: str, first: str = "") -> subprocess.CompletedProcess[str]:
+    """Run pytest with the plugin on another project, after some code."""
+    code = f"{first}\nimport pytest, sys\nsys.exit(pytest.main(sys.argv[1:]))"
+    words = ("-q", "-p", "audit.conformance.pytest_plugin", "-p", "no:cacheprovider", *asked)
     environment = {
         **os.environ,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTEST_ADDOPTS": "",
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
-    done = subprocess.run(
-        [*pytest_words, *asked], cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=folder,
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
     )
+
+
+def test_plugin_gives_another_project_a_test_per_case(tmp_path):
+    program = shlex.join(python_program(SIGMA_AS_VARIANCE))
+    done = plugged(tmp_path, "--cfm-program", program, "--cfm-only", "Perturbation", "--cfm-timeout", "60")
     assert "15 failed, 17 passed" in done.stdout, done.stdout + done.stderr
     assert "this is SigmaAsVariance" in done.stdout
     assert "bugs that this case catches: " in done.stdout
-    without = subprocess.run(
-        pytest_words, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
-    )
-    assert "no tests ran" in without.stdout
+    assert "no tests ran" in plugged(tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "said"),
+    [
+        (["--cfm-only", "Nonsense"], "", "only must be a group type ("),
+        (["--cfm-import", "mine"], "", "program must be "),
+        # the core, without the extra
+        ([], "import sys; sys.modules['mpmath'] = None", "a run of the vectors needs mpmath: pip install "),
+    ],
+)
+def test_plugin_refuses_in_one_line(words, first, said, tmp_path):
+    done = plugged(tmp_path, "--cfm-program", "true", *words, first=first)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
+    (line,) = filter(None, done.stderr.splitlines())
+    assert line.startswith(f"ERROR: {said}")

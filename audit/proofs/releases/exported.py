@@ -18,7 +18,7 @@ from reference.common.documents import json_of_file
 from reference.common.errors import InputError, ReadingError, ReleaseFileError
 from reference.common.numbers import decimal_text
 from reference.domain import Domain
-from reference.readings import Readings, require_one_row
+from reference.readings import Readings
 from reference.registry import MECHANISMS, MechanismSpec
 from reference.sensitivity import Setting
 
@@ -148,7 +148,6 @@ def _require_one_meaning(release: Release, spec: MechanismSpec) -> None:
 def _exported(release: Release, spec: MechanismSpec) -> Exported:
     norm, dimension = release.readings.domain, release.readings.dimension
     readings = release.readings.readings
-    require_one_row(readings)
     if dimension != len(release.columns):
         raise ReadingError("dimension", dimension, f"{len(release.columns)}, one for each column")
     setting = Setting(

@@ -131,6 +131,11 @@ def covered(release: Exported) -> Covered:
 def _require_covered_noise(release: Exported) -> None:
     if release.spec.name == "pflr":
         raise NoTheoremError("no theorem is about PFLR*: a mean that comes from the data is not noise (T1.shift)")
+    rows = release.readings.rows_per_person
+    if rows != 1:
+        raise NoTheoremError(
+            f"the theorems are about neighbours that differ in one record, not in a person's {rows}"
+        )
     if release.setting.norm == "symmetric_ball":
         raise NoTheoremError("the theorems are about the unit_box and the unit_ball, not the symmetric_ball")
     if release.setting.fairness == "separate":
