@@ -101,7 +101,7 @@ class Records:
     def __len__(self) -> int:
         return len(self.y)
 
-    def on_grid(self) -> Records:
+    def on_grid(self, *, by_columns: bool = False) -> Records:
         """Return the records with x rounded towards zero to multiples of 1/:data:`DATA_STEPS`.
 
         A function of each record alone.  The result is inside the norm in exact arithmetic: no slack of
@@ -112,7 +112,7 @@ class Records:
         reference.common.errors.NormError
             When that fails, which needs thousands of columns.
         """
-        x = rounded_to_grid(self.x)
+        x = rounded_to_grid(self.x, by_columns=by_columns)
         if self.domain.norm != "unit_box":
             # multiples of 2^-40 far below 2^13: exact
             outside = np.einsum("ij,ij->i", x, x) > 1.0

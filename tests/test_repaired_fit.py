@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -311,3 +312,16 @@ def test_standard_errors_fall_with_the_noise_and_need_no_group():
     ]
     assert found[1] < 0.6 * found[0]
     assert found[0] < found[2] < 3 * found[0]
+
+
+def test_preparing_records_takes_one_copy_of_them():
+    random, n = np.random.default_rng(0), 50_000
+    domain = Domain(tuple(Binned(f"x{j}", 0, 1, tuple(np.arange(1, 10) / 10)) for j in range(4)), "y")
+    table = {f"x{j}": random.random(n) for j in range(4)} | {"y": random.integers(0, 2, n)}
+    records = encode_table(domain, table)
+    tracemalloc.start()
+    found = prepared(records)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.in_columns
+    assert peak < 1.3 * records.x.nbytes

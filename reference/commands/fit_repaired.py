@@ -174,13 +174,13 @@ def fit_repaired(
         seed = wanted.source if split_seed is None and isinstance(wanted.source, int) else split_seed
         order = generator(seed, f"split {split}")[0].permutation(n)
         test, train = (np.sort(rows) for rows in (order[:held], order[held:]))
-        kept = prepared(wanted.records.take(train))
+        kept = prepared(wanted.records.take(train) if held else wanted.records)
         if ledger is not None:
             ledger.reserve(counted)
         made = fit_once(wanted, kept, split)
         if not split:
             _warn(made.warnings)
-        on = wanted.records.take(test if held else train)
+        on = wanted.records.take(test) if held else wanted.records
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
     where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"

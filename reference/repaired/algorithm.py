@@ -120,8 +120,8 @@ def prepared(records: Records) -> PreparedRecords:
     """
     if isinstance(records, PreparedRecords):
         return records
-    grid = records.on_grid()
-    return PreparedRecords(grid.domain, np.asfortranarray(grid.x), grid.y, grid.z)
+    grid = records.on_grid(by_columns=True)
+    return PreparedRecords(grid.domain, grid.x, grid.y, grid.z)
 
 
 def noisy_descent(

@@ -32,11 +32,12 @@ def largest_l1(domain: Domain) -> Fraction:
 
 def require_encoded(records: Records) -> None:
     """Raise :class:`reference.common.errors.NormError` for a row that no record of the domain encodes to."""
-    # multiples of 2^-20 far below 2^33: exact
-    outside = np.abs(records.x).sum(axis=1) > rounded_down(largest_l1(records.domain))
-    if outside.any():
-        row = int(np.flatnonzero(outside)[0])
-        raise NormError("|x|_1 above what the domain encodes", row=row)
+    largest = rounded_down(largest_l1(records.domain))
+    for start in range(0, len(records), BLOCK_ROWS):
+        # multiples of 2^-20 far below 2^33: exact
+        outside = np.abs(records.x[start : start + BLOCK_ROWS]).sum(axis=1) > largest
+        if outside.any():
+            raise NormError("|x|_1 above what the domain encodes", row=start + int(np.flatnonzero(outside)[0]))
 
 
 def label_sums(x: FloatArray, target: FloatArray) -> NumberArray:
