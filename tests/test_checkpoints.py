@@ -303,6 +303,7 @@ def test_fit_goes_on_from_a_checkpoint_and_removes_it(
         patch.setattr(FileReader, "placed", stopping)
         code, _, err = run(*asked)
     assert code == 130 or "interrupted" in err.lower()
+    assert "what was read is kept in kept.json: repeat the command to go on" in err
     assert 0 < json.loads((files / "kept.json").read_text())["moments"]["n"] < 300
     assert not (files / "trace.json").exists()
     code, _, err = run(*asked)

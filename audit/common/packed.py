@@ -7,8 +7,10 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
+from zipfile import BadZipFile, ZipFile
 from zipfile import Path as ZipPath
-from zipfile import ZipFile
+
+from reference.common.errors import UnreadableFileError
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -30,7 +32,10 @@ def _root() -> Place:
         return CHECKOUT
     import lzma
 
-    archive = ZipFile(BytesIO(lzma.decompress(ARCHIVE.read_bytes())))
+    try:
+        archive = ZipFile(BytesIO(lzma.decompress(ARCHIVE.read_bytes())))
+    except (lzma.LZMAError, BadZipFile) as problem:
+        raise UnreadableFileError("is damaged: install the package again", file=str(ARCHIVE)) from problem
     # begins the text of every path
     archive.filename = str(ARCHIVE)
     return ZipPath(archive)

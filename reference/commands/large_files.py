@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class LargeFileOptions:
     def way(self) -> Iterator[Way | None]:
         """Yield the way to add up a file that the options name; None for the usual one."""
         # as for moments, in every pass over the file
-        with threadpool_limits(1):
+        with threadpool_limits(1), _kept_after_interruption(self.checkpoint):
             if self.scheduler is not None:
                 with Cluster(self.scheduler) as cluster:
                     kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)
@@ -78,3 +79,13 @@ class LargeFileOptions:
         if self.checkpoint is not None:
             with contextlib.suppress(OSError):
                 Path(self.checkpoint).unlink()
+
+
+@contextmanager
+def _kept_after_interruption(checkpoint: str | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is not None and Path(checkpoint).is_file():
+            sys.stderr.write(f"warning: what was read is kept in {checkpoint}: repeat the command to go on\n")
+        raise

@@ -10,6 +10,7 @@ import pytest
 
 from audit.common import packed
 from audit.gate.running import program
+from reference.common.errors import UnreadableFileError
 
 FILES = ("proofs/coq/_CoqProject", "proofs/coq/Certificates.v", "proofs/theorem_5.md")
 
@@ -38,6 +39,14 @@ def test_packed_files_are_read_as_those_of_the_checkout(wheel):
     assert [path.name for path in held] == ["Certificates.v", "_CoqProject"]
     assert str(held[0]) == f"{wheel}/proofs/coq/Certificates.v"
     assert not packed.place_of("proofs/coq/Missing.v").is_file()
+
+
+@pytest.mark.parametrize("part", [0, 20, 0.5])
+def test_damaged_archive_says_what_to_do(wheel, part):
+    content = wheel.read_bytes()
+    wheel.write_bytes(content[: int(len(content) * part) if part < 1 else part])
+    with pytest.raises(UnreadableFileError, match="install the package again"):
+        packed.place_of("proofs")
 
 
 def test_without_an_archive_files_are_those_of_the_checkout():
