@@ -104,7 +104,8 @@ class Records:
     def on_grid(self, *, by_columns: bool = False) -> Records:
         """Return the records with x rounded towards zero to multiples of 1/:data:`DATA_STEPS`.
 
-        A function of each record alone.  The result is inside the norm in exact arithmetic: no slack of
+        A function of each record alone; `by_columns` stores it column by column.
+        The result is inside the norm in exact arithmetic: no slack of
         :func:`norm_slack` is left, because sums of squares are whole multiples of 1/DATA_STEPS^2.
 
         Raises

@@ -235,11 +235,17 @@ def test_records_are_counted_and_added_up_in_one_pass(
         yield from blocks.read()
 
     counted = replace(blocks, read=read)
+    counted.add_up_and_count()
     assert len(counted) == 37
     assert (
         counted.where(np.ones(37, dtype=np.bool_)).moments(exact=True).table()
         == blocks.moments(exact=True).table()
     )
     assert len(passes) == 1
-    assert counted.where(np.arange(37) < 30).moments(exact=True).n == 30
-    assert len(passes) == 1 + (kept == 0)
+    part = counted.where(np.arange(37) < 30)
+    assert part.where(np.ones(37, dtype=np.bool_)).moments(exact=True).n == 37
+    assert part.moments(exact=True).n == 30
+    assert len(passes) == 1 + 2 * (kept == 0)
+    # sums that nobody asked for can cost more than reading
+    assert len(alone := record_blocks(open_table(tmp_path / "a.parquet"), DECLARED)) == 37
+    assert not alone._sums

@@ -325,7 +325,8 @@ def test_fit_that_ends_after_its_reservation_stays_counted(
 
     with monkeypatch.context() as patch:
         patch.setattr(evaluation, "evaluate", ended)
-        run(*asked)
+        # one more would be a second release
+        assert "to go on" not in run(*asked)[2]
     ledger = ReleaseLedger.open(files / "l.jsonl")
     assert (len(ledger.releases), (files / "r.json").exists()) == (1, False)
     assert json.loads((files / "kept.json").read_text())["ended"]

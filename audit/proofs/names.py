@@ -42,14 +42,17 @@ def location_questions(words: Iterable[str]) -> list[str]:
 
 
 def locations(folder: Path, words: Iterable[str]) -> dict[str, list[str]]:
-    """Return all full names by word, after asking :func:`location_questions`; none of bound variables."""
+    """Return the full names that each word could stand for, after asking :func:`location_questions`.
+
+    A bound variable has those of constants with its name.
+    """
     return {
         word: LOCATED.findall((folder / f"w.{word}.out").read_text(encoding="utf-8")) for word in _names(words)
     }
 
 
 def first_names(located: Mapping[str, Iterable[str]], beside: str | None = None) -> dict[str, str]:
-    """Return the first full name by word; of a module `beside` the others, none."""
+    """Return the first full name of each word, passing over those of the module `beside`."""
     kept = {
         word: [name for name in names if beside is None or not name.startswith(f"{beside}.")]
         for word, names in located.items()

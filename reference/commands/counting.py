@@ -12,6 +12,7 @@ from reference.accounting.release_ledger import ReleaseLedger
 from reference.commands.evaluation import Evaluation, Plan
 from reference.commands.options import Data
 from reference.common.errors import ReadingError
+from reference.datasets.record_blocks import RecordBlocks
 from reference.domain import Domain
 from reference.fairness.private_metrics import l1_sensitivity_of_counts
 from reference.noise import ENTROPY, RandomSource, laplace_scale, with_sampler
@@ -92,6 +93,8 @@ def drowned_lines(plans: Sequence[Plan], data: Data, source: RandomSource) -> li
     found = []
     for plan in plans:
         if plan.spec.private and source is None:
+            if plan.test_share == 0 and isinstance(data.records, RecordBlocks):
+                data.records.add_up_and_count()
             n, readings = len(data.records), with_sampler(plan.readings, source)
             trained = n - round(n * plan.test_share)
             if problem := plan.spec.drowned(data.declared.domain, plan.budget, readings, trained):

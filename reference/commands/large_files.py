@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -18,8 +19,9 @@ from reference.common.errors import ReadingError
 from reference.common.scheduler import LOCAL
 from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.cluster import Cluster
-from reference.datasets.from_file import Way
+from reference.datasets.from_file import FileReader, Way
 from reference.datasets.opening import is_table_file
+from reference.moments import Moments
 from reference.noise import Source
 from reference.registry import MECHANISMS
 
@@ -44,13 +46,14 @@ class LargeFileOptions:
     def way(self) -> Iterator[Way | None]:
         """Yield the way to add up a file that the options name; None for the usual one."""
         # as for moments, in every pass over the file
-        with threadpool_limits(1), _kept_after_interruption(self.checkpoint):
+        with threadpool_limits(1):
             if self.scheduler is not None:
                 with Cluster(self.scheduler) as cluster:
                     kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)
-                    yield Way(summed=(kept or cluster).moments, folded=cluster.fold)
+                    summed = cluster.moments if kept is None else partial(_said_if_kept, kept)
+                    yield Way(summed=summed, folded=cluster.fold)
             elif self.checkpoint is not None:
-                yield Way(summed=CheckpointedSum(self.checkpoint).moments)
+                yield Way(summed=partial(_said_if_kept, CheckpointedSum(self.checkpoint)))
             else:
                 yield None
 
@@ -81,11 +84,13 @@ class LargeFileOptions:
                 Path(self.checkpoint).unlink()
 
 
-@contextmanager
-def _kept_after_interruption(checkpoint: str | None) -> Iterator[None]:
+def _said_if_kept(checkpointed: CheckpointedSum, reader: FileReader) -> Moments:
+    """Return the moments; say after an interruption that what was read is kept."""
     try:
-        yield
+        return checkpointed.moments(reader)
     except KeyboardInterrupt:
-        if checkpoint is not None and Path(checkpoint).is_file():
-            sys.stderr.write(f"warning: what was read is kept in {checkpoint}: repeat the command to go on\n")
+        if Path(checkpointed.path).is_file():
+            sys.stderr.write(
+                f"warning: what was read is kept in {checkpointed.path}: repeat the command to go on\n"
+            )
         raise

@@ -11,7 +11,10 @@ DATA_STEPS = 2**20
 
 
 def rounded_to_grid(x: FloatArray, *, by_columns: bool = False) -> FloatArray:
-    """Return entries rounded towards 0 to multiples of 1/:data:`DATA_STEPS`; `by_columns` orders the result."""
+    """Return entries rounded towards zero to multiples of 1/:data:`DATA_STEPS`.
+
+    `by_columns` stores them column by column.
+    """
     rounded: FloatArray = np.multiply(x, float(DATA_STEPS), order="F" if by_columns else "K")
     np.trunc(rounded, out=rounded)
     rounded /= DATA_STEPS

@@ -46,7 +46,7 @@ _QUOTED_RECORDS = re.compile(rb'(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",\r\n]*+)(?:,|\r
 
 @dataclass(frozen=True)
 class _Piece:
-    """Whole records, and whether quotation marks stand in them; `rest` is all else of a file without pieces."""
+    """Whole records, and whether quotation marks may stand in them; `rest` is all that cannot be cut."""
 
     text: bytearray
     quoted: bool = False
@@ -288,7 +288,7 @@ def _cut(file: Any, text: bytes) -> Iterator[_Piece]:
     """Yield pieces of whole records, and last the rest of the file if a misplaced mark hides where records end."""
     more = 1
     while more:
-        # read where it stays, as it is too large to be copied; memory of one size is used again
+        # read where it stays, as it is too large to be copied; buffers of one size can be reused
         piece = bytearray(max(PIECE_BYTES, 2 * len(text)))
         piece[: len(text)] = text
         with memoryview(piece) as places:

@@ -141,7 +141,7 @@ class Numbers(Records):
         """Encoded features, shape (n, d); they take the place of the columns."""
         columns = self._columns
         if columns is None:
-            # another thread was quicker
+            # another thread has encoded them already
             found: FloatArray = vars(self)["x"]
             return found
         x = np.empty((len(self), self.domain.dimension), order="F")

@@ -81,15 +81,21 @@ class RecordBlocks:
         if self.summed is not None:
             return self.moments(exact=True).n
         if self._seen.count is None:
-            # this pass checks every record before anything is released; its sums cost little beside reading
-            with _one_thread():
-                self._sums[True] = sum_of(self._all(), self.domain, exact=True)
+            # this pass checks every record before anything is computed from one
+            for _ in self._all():
+                pass
         assert self._seen.count is not None
         return self._seen.count
 
+    def add_up_and_count(self) -> None:
+        """Find the exact moments and the number of all records in one pass, which keeps them as counting does."""
+        if self.chosen is None and self.summed is None and self._seen.count is None:
+            with _one_thread():
+                self._sums[True] = sum_of(self._all(), self.domain, exact=True)
+
     def where(self, chosen: BoolArray) -> RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
-        if chosen.all():
+        if self.chosen is None and chosen.all():
             return self
         return replace(self, chosen=chosen, summed=None, folded=None, on_one_side=None, _sums={})
 
@@ -166,12 +172,15 @@ class RecordBlocks:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let numpy multiply in one thread: for the whole process, so of several callers only the first says so."""
+    """Let numpy multiply in one thread.
+
+    The limit holds for the whole process; where sums overlap, only the first sets and lifts it.
+    """
     if not _LIMITED.acquire(blocking=False):
         yield
         return
     try:
-        with _pools().limit(limits=1):
+        with _pools().limit(limits=1, user_api="blas"):
             yield
     finally:
         _LIMITED.release()

@@ -52,7 +52,10 @@ SIZES, WIDTHS = (50_000, 100_000, 200_000, 400_000), (16, 32, 64, 128, 256)
 MORE, GROUPS = 12, 72
 """How many times the records are in the files of one process, and in that of several."""
 
-PEER, PEERS = "diffprivlib's LogisticRegression", Path(__file__).parents[2] / ".venv-peers/bin/python"
+PEER, PEERS = (
+    "diffprivlib's LogisticRegression, in its own environment",
+    Path(__file__).parents[2] / ".venv-peers/bin/python",
+)
 """A private rival, and the Python that has it."""
 
 WIDE = 40_000

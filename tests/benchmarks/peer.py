@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks.peer``: a fit by diffprivlib, in products ``X.T @ X``, as JSON.
 
-It runs in the environment of ``make peers``, which `make bench` starts it in.
+`make bench` runs it in the environment that `make peers` makes.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from reference.common.errors import DocumentError
 
 Vector: TypeAlias = tuple[float, ...]
 Matrix: TypeAlias = tuple[Vector, ...]
-Places: TypeAlias = tuple[tuple[int, ...], ...]
 Coordinate: TypeAlias = Annotated[int, Meta(ge=0)]
+Places: TypeAlias = tuple[tuple[Coordinate, ...], ...]
 
 
 class StoredAdditive(Document, frozen=True, tag_field="score", tag="additive"):
@@ -170,7 +170,7 @@ class TreeEvent(EventOfScore, frozen=True, kw_only=True, tag="trees"):
     left: Places
     right: Places
     value: Matrix
-    depth: int
+    depth: Coordinate
 
 
 StoredEvent: TypeAlias = (

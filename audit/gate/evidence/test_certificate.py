@@ -7,9 +7,11 @@ import json
 import jsonschema
 import pytest
 
+from audit.auditor.events.stored import TreeEvent
 from audit.evidence.certificate import EARLIER, Certificate, CertificateError
 from audit.gate.requests import verify_command as main
-from reference.common.documents import schema_of
+from reference.common.documents import converted, schema_of
+from reference.common.errors import DocumentError
 
 
 def test_certificate_survives_writing_and_reading_and_satisfies_its_schema(right, tmp_path):
@@ -105,3 +107,20 @@ def test_certificate_with_two_readings_is_none(right, tmp_path):
         Certificate.read(path)
     path.write_text(text, encoding="utf-8")
     assert Certificate.read(path) == right
+
+
+@pytest.mark.parametrize("field", ["feature", "left", "right"])
+def test_places_in_a_tree_count_from_zero(field):
+    said = {"relation": ">=", "threshold": 0.0, "likely_input": "left", "quantised_to": None}
+    tree = {
+        "feature": [[0]],
+        "tree_threshold": [[None]],
+        "left": [[0]],
+        "right": [[0]],
+        "value": [[1.0]],
+        "depth": 1,
+    }
+    document = {"score": "trees", **said, **tree}
+    assert converted(document, TreeEvent).feature == ((0,),)
+    with pytest.raises(DocumentError, match=field):
+        converted({**document, field: [[-1]]}, TreeEvent)
