@@ -235,7 +235,7 @@ def test_records_are_counted_and_added_up_in_one_pass(
         yield from blocks.read()
 
     counted = replace(blocks, read=read)
-    counted.add_up_and_count()
+    counted.moments(exact=True, again=True)
     assert len(counted) == 37
     assert (
         counted.where(np.ones(37, dtype=np.bool_)).moments(exact=True).table()

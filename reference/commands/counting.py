@@ -94,7 +94,8 @@ def drowned_lines(plans: Sequence[Plan], data: Data, source: RandomSource) -> li
     for plan in plans:
         if plan.spec.private and source is None:
             if plan.test_share == 0 and isinstance(data.records, RecordBlocks):
-                data.records.add_up_and_count()
+                # the same pass counts them
+                data.records.moments(exact=True, again=True)
             n, readings = len(data.records), with_sampler(plan.readings, source)
             trained = n - round(n * plan.test_share)
             if problem := plan.spec.drowned(data.declared.domain, plan.budget, readings, trained):

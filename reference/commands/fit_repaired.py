@@ -172,15 +172,14 @@ def fit_repaired(
     releases, found = list[RepairedRelease](), list[dict[str, float]]()
     for split in range(splits):
         seed = wanted.source if split_seed is None and isinstance(wanted.source, int) else split_seed
-        order = generator(seed, f"split {split}")[0].permutation(n)
-        test, train = (np.sort(rows) for rows in (order[:held], order[held:]))
-        kept = prepared(wanted.records.take(train) if held else wanted.records)
+        test, train = _divided(n, held, generator(seed, f"split {split}")[0])
+        kept = prepared(wanted.records.take(train))
         if ledger is not None:
             ledger.reserve(counted)
         made = fit_once(wanted, kept, split)
         if not split:
             _warn(made.warnings)
-        on = wanted.records.take(test) if held else wanted.records
+        on = wanted.records.take(test)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
     where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
@@ -197,6 +196,14 @@ def fit_repaired(
         output.out,
     )
     return EXIT_FINE
+
+
+def _divided(n: int, held: int, random: np.random.Generator) -> tuple[Any, Any]:
+    """Return the rows held out and those to train on: all of them for both where none is held out."""
+    if not held:
+        return slice(None), slice(None)
+    order = random.permutation(n)
+    return np.sort(order[:held]), np.sort(order[held:])
 
 
 def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, float]:

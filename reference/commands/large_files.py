@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from threadpoolctl import threadpool_limits
-
 from reference.commands.file_names import WrittenFile
 from reference.commands.options import DataOptions
 from reference.commands.parsing import option
@@ -21,6 +19,7 @@ from reference.datasets.checkpoint import CheckpointedSum
 from reference.datasets.cluster import Cluster
 from reference.datasets.from_file import FileReader, Way
 from reference.datasets.opening import is_table_file
+from reference.datasets.record_blocks import one_thread
 from reference.moments import Moments
 from reference.noise import Source
 from reference.registry import MECHANISMS
@@ -46,7 +45,7 @@ class LargeFileOptions:
     def way(self) -> Iterator[Way | None]:
         """Yield the way to add up a file that the options name; None for the usual one."""
         # as for moments, in every pass over the file
-        with threadpool_limits(1):
+        with one_thread():
             if self.scheduler is not None:
                 with Cluster(self.scheduler) as cluster:
                     kept = None if self.checkpoint is None else CheckpointedSum(self.checkpoint, sums=cluster.sums)

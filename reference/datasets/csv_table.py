@@ -295,7 +295,7 @@ def _cut(file: Any, text: bytes) -> Iterator[_Piece]:
             more = file.readinto(places[len(text) :])
         del piece[len(text) + more :]
         quoted = b'"' in piece
-        end = len(piece) if not more else _last_end(piece) if quoted else piece.rfind(b"\n") + 1
+        end = _last_end(piece, quoted=quoted) if more else len(piece)
         text = bytes(piece[end:])
         del piece[end:]
         if (quoted and not _is_regular(piece)) or (end == 0 and len(text) > LONGEST_LINE):
@@ -324,8 +324,10 @@ def _line_ends(text: bytearray) -> int:
     return sum(int(np.count_nonzero(part == ord("\n"))) for part in parts)
 
 
-def _last_end(text: bytearray) -> int:
+def _last_end(text: bytearray, *, quoted: bool) -> int:
     """Return where the last whole record ends: after a line that follows an even number of quotation marks."""
+    if not quoted:
+        return text.rfind(b"\n") + 1
     odd, end = text.count(b'"') % 2, len(text)
     while (line := text.rfind(b"\n", 0, end)) >= 0:
         odd ^= text.count(b'"', line, end) % 2

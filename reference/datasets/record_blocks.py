@@ -87,12 +87,6 @@ class RecordBlocks:
         assert self._seen.count is not None
         return self._seen.count
 
-    def add_up_and_count(self) -> None:
-        """Find the exact moments and the number of all records in one pass, which keeps them as counting does."""
-        if self.chosen is None and self.summed is None and self._seen.count is None:
-            with _one_thread():
-                self._sums[True] = sum_of(self._all(), self.domain, exact=True)
-
     def where(self, chosen: BoolArray) -> RecordBlocks:
         """Return the part of all records that a mask of shape (n,) chooses, in their order."""
         if self.chosen is None and chosen.all():
@@ -103,19 +97,22 @@ class RecordBlocks:
         """Yield the records in blocks of `BLOCK_ROWS` rows; the last one may be shorter."""
         return _cut_anew(self._chosen_parts(), BLOCK_ROWS)
 
-    def moments(self, *, exact: bool = False) -> Moments:
-        """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`."""
+    def moments(self, *, exact: bool = False, again: bool = False) -> Moments:
+        """Return the moments of all blocks, added up; `exact` as for :meth:`reference.moments.Moments.of`.
+
+        Records that will be read `again` are kept if they are few.
+        """
         if exact not in self._sums:
             # products of blocks are small; more threads for them only wait for the one that decodes
-            with _one_thread():
-                self._sums[exact] = self._add_up(exact)
+            with one_thread():
+                self._sums[exact] = self._add_up(exact, again)
         return self._sums[exact]
 
-    def _add_up(self, exact: bool) -> Moments:
+    def _add_up(self, exact: bool, again: bool) -> Moments:
         if self.summed is not None and exact:
             return self.summed()
-        # a pass over the whole file needs nothing twice
-        parts = self._chosen_parts(keep=self.chosen is not None)
+        # a part is seldom the only one
+        parts = self._chosen_parts(keep=again or self.chosen is not None)
         if not exact:
             parts = _cut_anew(parts, BLOCK_ROWS, several=True)
         return sum_of(parts, self.domain, exact=exact)
@@ -171,7 +168,7 @@ class RecordBlocks:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Let numpy multiply in one thread.
 
     The limit holds for the whole process; where sums overlap, only the first sets and lifts it.

@@ -11,8 +11,8 @@ from reference.common.errors import DocumentError
 
 Vector: TypeAlias = tuple[float, ...]
 Matrix: TypeAlias = tuple[Vector, ...]
-Coordinate: TypeAlias = Annotated[int, Meta(ge=0)]
-Places: TypeAlias = tuple[tuple[Coordinate, ...], ...]
+Natural: TypeAlias = Annotated[int, Meta(ge=0)]
+Places: TypeAlias = tuple[tuple[Natural, ...], ...]
 
 
 class StoredAdditive(Document, frozen=True, tag_field="score", tag="additive"):
@@ -35,7 +35,7 @@ class StoredLikelihoodRatio(Document, frozen=True, tag_field="score", tag="likel
 class StoredReduction(Document, frozen=True):
     """Some coordinates as they are, and scores of all of them."""
 
-    coordinates: tuple[Coordinate, ...]
+    coordinates: tuple[Natural, ...]
     scores: tuple[StoredAdditive | StoredLogistic | StoredLikelihoodRatio, ...]
     quantised_to: Vector
 
@@ -70,13 +70,13 @@ class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_
 class CoordinateEvent(EventOfScore, frozen=True, kw_only=True, tag="coordinate"):
     """An event of one coordinate of the output."""
 
-    coordinate: Coordinate
+    coordinate: Natural
 
 
 class IntervalEvent(EventOfScore, frozen=True, kw_only=True, tag="interval"):
     """An event of whether a coordinate lies in [low, high]."""
 
-    coordinate: Coordinate
+    coordinate: Natural
     low: float
     high: float
 
@@ -108,7 +108,7 @@ class LikelihoodRatioEvent(EventOfScore, frozen=True, kw_only=True, tag="likelih
 class BitEvent(EventOfScore, frozen=True, kw_only=True, tag="bits"):
     """An event of a number read off the bits of a coordinate."""
 
-    coordinate: Coordinate
+    coordinate: Natural
     kind: Literal["divisor", "trailing_zeros", "low_bits", "negative_zero"]
     offset: float
 
@@ -121,13 +121,13 @@ class NotFiniteEvent(EventOfScore, frozen=True, kw_only=True, tag="not_finite"):
     """An event of whether some coordinate is not a finite number, or whether a certain one is not."""
 
     kind: Literal["nan", "+inf", "-inf", "any"]
-    coordinate: Coordinate | None = None
+    coordinate: Natural | None = None
 
 
 class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
     """An event of the log ratio of counts of each repeated value."""
 
-    coordinates: tuple[Coordinate, ...]
+    coordinates: tuple[Natural, ...]
     values: Matrix
     log_ratios: Vector
     other: float
@@ -136,7 +136,7 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
     """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit."""
 
-    coordinate: Coordinate
+    coordinate: Natural
     modulus: int
     log_ratios: Vector
     unit: float = 1.0
@@ -145,14 +145,14 @@ class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
     """An event of whether a coordinate's value is not in a table."""
 
-    coordinate: Coordinate
+    coordinate: Natural
     values: Vector
 
 
 class OneSidedEvent(EventOfScore, frozen=True, kw_only=True, tag="one_sided"):
     """An event of whether the learning draws had a coordinate's value on one input only."""
 
-    coordinate: Coordinate
+    coordinate: Natural
     values: Vector
 
 
@@ -170,7 +170,7 @@ class TreeEvent(EventOfScore, frozen=True, kw_only=True, tag="trees"):
     left: Places
     right: Places
     value: Matrix
-    depth: Coordinate
+    depth: Natural
 
 
 StoredEvent: TypeAlias = (
