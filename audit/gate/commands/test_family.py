@@ -448,3 +448,18 @@ def test_console_script_finds_modules_of_the_current_folder(
         cfm.main()
     assert ended.value.code == EXIT_USAGE
     assert "noisy is a function that takes arguments" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["sensitivity --dimension 2", "thresholds drift"])
+def test_text_repeats_the_form_typed_and_a_document_never_does(words, capsys):
+    def printed(program, name, *more):
+        assert run(program, [*more, *words.split(), *form], name=name) != EXIT_USAGE
+        return capsys.readouterr().out
+
+    form = []
+    text, of_cfm = printed(command, "python -m audit"), printed(cfm.command, "cfm", "audit")
+    assert re.search(r"again: +python -m audit", text)
+    assert re.search(r"again: +cfm audit", of_cfm)
+    assert "python -m" not in of_cfm
+    form = ["--format", "json"]
+    assert printed(cfm.command, "cfm", "audit") == printed(command, "python -m audit")
