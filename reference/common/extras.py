@@ -15,7 +15,6 @@ EXTRAS = {
     "statsmodels": "audit",
     "hypothesis": "audit",
     "matplotlib": "report",
-    "jsonschema": "report",
     "dask": "scale",
     "distributed": "scale",
 }
