@@ -14,7 +14,7 @@ READ = (
     *("proofs/**/*.md", "proofs/**/*.v", "proofs/**/_CoqProject", "proofs/**/Makefile"),
     *("docs/auditor-validity.json", "docs/catalogue.*", "docs/experiments.json", "docs/experiments_peers.json"),
     *("docs/data/frontier-*.json", "docs/data/rivals-*.json", "docs/figures/*.json"),
-    *("audit/claims/*.json", "audit/claims/*.csv", "audit/proofs/*.json", "audit/vectors/v1/*.json"),
+    *("audit/claims/*.json", "audit/proofs/*.json", "audit/vectors/v1/*.json"),
     *("audit/commands/report/*.json", "audit/commands/report/assets/**/*"),
 )
 """Files that :mod:`audit.common.packed` finds."""

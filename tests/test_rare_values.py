@@ -15,7 +15,7 @@ from flint import arb
 from reference.accounting.statements import PrivacyStatement
 from reference.budgets import SplitBudget
 from reference.commands import card, endings, fit_text
-from reference.commands.start import starting
+from reference.commands.start import remedy, starting
 from reference.common.documents import plain
 from reference.common.errors import (
     DeltaError,
@@ -344,13 +344,17 @@ def test_missing_library_is_told_and_another_module_is_not():
     with pytest.raises(ModuleNotFoundError, match="no") as found, needed_for("tables"):
         raise ModuleNotFoundError("no", name="elsewhere")
     assert not isinstance(found.value, MissingExtraError)
+    core = r"tables needs python-flint: pip install calibrated-\S*\w$"
+    with pytest.raises(MissingExtraError, match=core), needed_for("tables"):
+        raise ModuleNotFoundError("no", name="flint.types")
 
 
-def test_start_without_a_library_ends_in_one_line(capsys):
+def test_start_without_a_library_ends_in_one_line(capsys, tmp_path):
     with pytest.raises(SystemExit) as ended, starting():
         raise ModuleNotFoundError("no", name="numpy.linalg")
     assert ended.value.code == EXIT_USAGE
-    assert capsys.readouterr().err.startswith("error: numpy is not installed")
+    assert capsys.readouterr().err.startswith("error: numpy is not installed for this Python: use .venv/")
+    assert remedy(tmp_path / "Makefile").startswith("pip install ")
     with pytest.raises(ModuleNotFoundError), starting():
         raise ModuleNotFoundError("no", name="reference.nowhere")
     with pytest.raises(SystemExit) as ended, starting():

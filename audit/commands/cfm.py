@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from reference.commands.family import ROWS
-from reference.commands.parsing import CommandRow, Family, exit_with
 from reference.commands.start import starting
 from reference.commands.supervision import supervised
+
+with starting():
+    from reference.commands.family import ROWS
+    from reference.commands.parsing import CommandRow, Family, exit_with
 
 command = Family(
     "cfm",

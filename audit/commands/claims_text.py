@@ -11,6 +11,7 @@ from audit.claims.ledger import NOT_RUN, Row
 from audit.claims.paper_items import Item, pages_of
 from audit.claims.render import STATUS_NOTE, WIDTH, evidence_lines, proof_of, summary, verdict_of
 from audit.commands.text import AGAIN, fitted, table_text
+from reference.commands.parsing import as_typed
 from reference.common.printable import one_line
 
 PROGRAM = "python -m audit claims"
@@ -19,7 +20,7 @@ PROGRAM = "python -m audit claims"
 def as_text(rows: Sequence[Row], width: int | None = None) -> str:
     """Return the ledger as a table."""
     problems = [f"problem: {problem}" for row in rows for problem in row.problems]
-    after = [summary(rows), *problems, f"one row in full: {PROGRAM} --claim ID"]
+    after = [summary(rows), *problems, f"one row in full: {as_typed(PROGRAM)} --claim ID"]
     return _table("Claims of the paper", rows, width) + fitted(after, width)
 
 
@@ -60,7 +61,7 @@ def explain_several(asked: str, items: Sequence[Item], rows: Sequence[Row], widt
         parts.append(_table(f"Claims: {one_line(asked)}", rows, width) + fitted([summary(rows)], width))
     parts += [fitted(_item(item, width or WIDTH), width) for item in items if item.claims or not rows]
     parts += [fitted(_explanation(row, width or WIDTH, in_full=False), width) for row in rows]
-    last = f"{PROGRAM} --claim ID shows the evidence" if rows else "the ledger has no claim on this"
+    last = f"{as_typed(PROGRAM)} --claim ID shows the evidence" if rows else "the ledger has no claim on this"
     parts.append(fitted([last], width))
     return "\n".join(parts)
 

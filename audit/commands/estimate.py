@@ -190,9 +190,9 @@ class EstimateOptions:
     SeededFileOptions,
     text=f"""Does this mechanism keep the epsilon it claims?
 
-    MECHANISM is one or more of {", ".join(PAPER)}, a name from the catalogue of known losses (python -m audit
-    catalogue --list), or package.module:attribute.  By default it audits each mechanism of the paper, on the worst
-    neighbouring data sets that the exact analysis finds.""",
+    MECHANISM is one or more of {", ".join(PAPER)}, a name from the catalogue of known losses
+    (`audit catalogue --list`), or package.module:attribute.  By default it audits each mechanism of the paper, on
+    the worst neighbouring data sets that the exact analysis finds.""",
     example="python -m audit estimate pdfc --epsilon 1 --draws 100000 --seed 1",
 )
 def command(

@@ -14,6 +14,7 @@ from rich.table import Column, Table
 
 from reference.commands import terminal
 from reference.commands.output import output
+from reference.commands.parsing import as_typed
 from reference.common.numbers import Enclosure, short_text
 from reference.common.page import BORDERS
 from reference.common.printable import one_line
@@ -40,7 +41,7 @@ def columns(out: str | None = None) -> int | None:
 
 
 def fitted(lines: Iterable[str], width: int | None) -> str:
-    """Return the lines as text, breaking long ones at spaces; a broken command still runs.
+    """Return the lines as text, breaking long ones at spaces; a broken command still runs, in the form typed.
 
     Names from files or programs cannot break lines or steer the terminal.
     """
@@ -48,13 +49,14 @@ def fitted(lines: Iterable[str], width: int | None) -> str:
 
 
 def _parts(line: str, width: int | None) -> Iterator[str]:
+    margin = " " * (len(line) - len(line.lstrip()))
+    begin, command = _again(line)
+    line = begin + command
     if width is None or len(line) <= width:
         yield line
         return
-    margin = " " * (len(line) - len(line.lstrip()))
-    label, colon, command = line.partition(AGAIN)
-    if colon and not label.strip() and command:
-        yield from _command(line, margin, width)
+    if begin:
+        yield from _command(begin, command, margin, width)
         return
     yield from wrap(
         line,
@@ -66,17 +68,25 @@ def _parts(line: str, width: int | None) -> Iterator[str]:
     )
 
 
-def _command(line: str, margin: str, width: int) -> Iterator[str]:
+def _again(line: str) -> tuple[str, str]:
+    """Split a line into what precedes a command that repeats a result, if it has one, and the command as typed."""
+    label, _, rest = line.partition(AGAIN)
+    command = rest.lstrip()
+    if not command or label.strip():
+        return "", line
+    return line.removesuffix(command), as_typed(command)
+
+
+def _command(begin: str, command: str, margin: str, width: int) -> Iterator[str]:
     """Break a command between its words, each line but the last ending in a backslash."""
-    head, _, rest = line.partition("python ")
-    current = head + "python"
-    for word in shlex.split(rest):
-        quoted = shlex.quote(word)
-        if len(current) + 1 + len(quoted) + 2 > width:
+    first, *words = map(shlex.quote, shlex.split(command))
+    current = begin + first
+    for word in words:
+        if len(current) + 1 + len(word) + 2 > width:
             yield current + " \\"
-            current = margin + "  " + quoted
+            current = margin + "  " + word
         else:
-            current += " " + quoted
+            current += " " + word
     yield current
 
 

@@ -12,6 +12,9 @@ import pytest
 
 REPORT = pytest.StashKey[Any]()
 
+FAILURE = pytest.StashKey[str]()
+"""Why the program answers no case at all."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
@@ -35,15 +38,21 @@ def pytest_collection_modifyitems(
     """Add a test for each case."""
     if not _is_asked(config):
         return
-    from reference.common.errors import InputError
+    from reference.common.errors import InputError, ParameterError
     from reference.common.extras import needed_for
 
+    if config.getoption("--cfm-program") and config.getoption("--cfm-import"):
+        raise pytest.UsageError("--cfm-program and --cfm-import: give one of the two")
+    if not config.getoption("--cfm-timeout") > 0:
+        raise pytest.UsageError("--cfm-timeout must be positive")
     words = [word for word in str(config.getoption("--cfm-only")).split(",") if word]
     try:
         with needed_for("a run of the vectors"):
             from audit.conformance.selection import chosen, command_of
         command_of(config.getoption("--cfm-program"), config.getoption("--cfm-import"))
         cases = chosen(words)
+    except ParameterError as problem:
+        raise pytest.UsageError(f"--cfm-{problem}") from None
     except InputError as problem:
         raise pytest.UsageError(str(problem)) from None
     for kind, case in cases:
@@ -61,7 +70,10 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail if the program is wrong, and name the possible bug."""
-        one = next(one for one in _report(self.session).outcomes if one.case.tc_id == self.case.tc_id)
+        report = _report(self.session)
+        if report is None:
+            pytest.fail(self.session.stash[FAILURE], pytrace=False)
+        one = next(one for one in report.outcomes if one.case.tc_id == self.case.tc_id)
         if one.status == "skipped":
             pytest.skip(f"the program cannot do it: {one.said}")
         if one.status != "passed":
@@ -86,14 +98,19 @@ class ConformanceError(AssertionError):
 
 
 def _report(session: pytest.Session) -> Any:
+    """Return the report of a run of the program, the only one of this session; None if it failed at every case."""
     if REPORT not in session.stash:
         from audit.conformance.selection import command_of, report_of
+        from audit.subjects.programs.errors import ProgramError
 
-        config = session.config
+        given = {name: session.config.getoption(name) for name in ("--cfm-program", "--cfm-import")}
         work = [(item.kind, item.case) for item in session.items if isinstance(item, CaseItem)]
-        command = command_of(config.getoption("--cfm-program"), config.getoption("--cfm-import"))
-        timeout = float(config.getoption("--cfm-timeout"))
-        session.stash[REPORT] = report_of(command, work, config.getoption("--cfm-exchange"), timeout=timeout)
+        exchange, timeout = (session.config.getoption(name) for name in ("--cfm-exchange", "--cfm-timeout"))
+        try:
+            session.stash[REPORT] = report_of(command_of(*given.values()), work, exchange, timeout=timeout)
+        except ProgramError as problem:
+            asked = " ".join(f"{name} {value}" for name, value in given.items() if value)
+            session.stash[REPORT], session.stash[FAILURE] = None, f"{asked}: {problem}"
     return session.stash[REPORT]
 
 
@@ -102,7 +119,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     session = getattr(terminalreporter, "_session", None)
     if not _is_asked(config) or session is None or REPORT not in session.stash:
         return
-    lines = list(session.stash[REPORT].told())
+    report = session.stash[REPORT]
+    lines = list(report.told()) if report is not None else [session.stash[FAILURE]]
     if lines:
         terminalreporter.section("cfm diagnosis")
         terminalreporter.write_line("\n".join(lines).strip("\n"))

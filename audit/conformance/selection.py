@@ -46,8 +46,8 @@ def chosen(only: Sequence[str] = ()) -> Work:
     ids = {str(case.tc_id) for _, case in every}
     for word in only:
         if word not in (*TYPES, *MUTANTS, *ABILITIES) and word not in ids:
-            known = f"a group type ({', '.join(TYPES)}), a flag, an ability or a tcId; --list shows them"
-            raise ParameterError("only", word, known)
+            known = f"a group type ({', '.join(TYPES)}), a flag, an ability or a tcId"
+            raise ParameterError("only", word, f"{known}; `audit conformance --list` shows them")
 
     def is_chosen(kind: str, number: int, flags: Sequence[str]) -> bool:
         needed = abilities[number]

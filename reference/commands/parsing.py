@@ -53,6 +53,9 @@ DISTRIBUTION = "calibrated-functional-mechanism"
 COMPLETED = "cfm"
 """The program that shells complete."""
 
+MODULES = {"audit.epsilon_estimate": "audit estimate ", "audit": "audit ", "reference": ""}
+"""What follows the name of that program in place of ``python -m`` and a module."""
+
 CONTEXT = {"max_content_width": 100, "help_option_names": ["-h", "--help"]}
 
 PARAMETER = "parameter"
@@ -277,12 +280,19 @@ def _folded(line: str, width: int) -> list[str]:
     return [text.rstrip() for text in lines]
 
 
+def as_typed(line: str, context: click.Context | None = None) -> str:
+    """Return a command line of ours, and that of ``cfm`` if the running command was called so."""
+    context = context or click.get_current_context(silent=True)
+    module, _, words = line.removeprefix("python -m ").partition(" ")
+    in_cfm = context is not None and context.find_root().info_name == COMPLETED
+    known = line.startswith("python -m ") and module in MODULES
+    return f"{COMPLETED} {MODULES[module]}{words}" if in_cfm and known else line
+
+
 def _write_example(ctx: click.Context, formatter: click.HelpFormatter, example: str) -> None:
-    if ctx.find_root().info_name == COMPLETED:
-        example = example.replace("python -m reference ", "cfm ").replace("python -m audit ", "cfm audit ")
     with formatter.section("Example"):
         for line in example.splitlines():
-            formatter.write("\n".join(_folded(line, formatter.width)) + "\n")
+            formatter.write("\n".join(_folded(as_typed(line, ctx), formatter.width)) + "\n")
 
 
 def command(

@@ -7,10 +7,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from reference.commands.output import open_closed_streams
 from reference.commands.supervision import EndedBySignalError, leave
 from reference.common.exit_codes import EXIT_UNDECIDED, EXIT_USAGE
+
+MAKEFILE = Path(__file__).parents[2] / "Makefile"
+"""In a checkout only."""
 
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """Error numbers of a system that is out of files or memory."""
@@ -32,6 +36,12 @@ def scarce(problem: BaseException | None) -> str | None:
     return None
 
 
+def remedy(makefile: Path = MAKEFILE) -> str:
+    """Return what installs the libraries of the package: in a checkout make, elsewhere pip."""
+    in_checkout = "use .venv/bin/python (make audit makes it)"
+    return in_checkout if makefile.is_file() else "pip install calibrated-functional-mechanism"
+
+
 @contextmanager
 def starting() -> Iterator[None]:
     """Wrap the imports of a command line: if a library is missing, or on an interruption, end with one line."""
@@ -42,9 +52,10 @@ def starting() -> Iterator[None]:
         absent = (problem.name or "").partition(".")[0]
         if absent in ("", "audit", "reference"):
             raise
-        sys.stderr.write(
-            f"error: {absent} is not installed for this Python: use .venv/bin/python (make audit makes it)\n"
-        )
+        # not above: an interruption of its imports would be a traceback
+        from reference.common.extras import CORE
+
+        sys.stderr.write(f"error: {CORE.get(absent, absent)} is not installed for this Python: {remedy()}\n")
         leave(EXIT_USAGE)
     except (ImportError, OSError) as problem:
         said = scarce(problem)

@@ -293,21 +293,24 @@ class ClusterError(InputError):
 
 
 class MissingExtraError(InputError, ImportError):
-    """An optional library is not installed: bad input for a command line, an ImportError for Python.
+    """A library is not installed: bad input for a command line, an ImportError for Python.
 
     Parameters
     ----------
     purpose : str
         What it is needed for.
     library, extra : str
-        Its name, and the extra of this package that brings it.
+        Its name, and the extra of this package that brings it; empty if the package alone does.
     """
 
     def __init__(self, purpose: str, library: str, extra: str) -> None:
         self.purpose = purpose
         self.library = library
         self.extra = extra
-        super().__init__(f"{purpose} needs {library}: pip install 'calibrated-functional-mechanism[{extra}]'")
+        package = "calibrated-functional-mechanism"
+        super().__init__(
+            f"{purpose} needs {library}: pip install " + (f"'{package}[{extra}]'" if extra else package)
+        )
 
 
 class ReleaseFileError(DocumentError):

@@ -1,4 +1,4 @@
-"""Libraries that this package's extras install.  Imports the standard library only."""
+"""Libraries that this package and its extras install.  Imports the standard library only."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ EXTRAS = {
     "statsmodels": "audit",
     "hypothesis": "audit",
     "matplotlib": "report",
-    "jsonschema": "report",
     "dask": "scale",
     "distributed": "scale",
 }
 """The extra that installs a library, by its import name."""
+
+CORE = {
+    **{name: name for name in ("numpy", "scipy", "joblib", "threadpoolctl", "click", "rich", "msgspec", "opendp")},
+    "sklearn": "scikit-learn",
+    "flint": "python-flint",
+}
+"""The name under which pip knows a library that needs no extra, by its import name."""
 
 
 @contextmanager
@@ -41,6 +47,8 @@ def needed_for(purpose: str) -> Iterator[None]:
 
 
 def missing_extra(problem: ModuleNotFoundError, purpose: str) -> MissingExtraError | None:
-    """Return the message about a missing library of an extra; None for any other module."""
+    """Return the message about a missing library of this package or an extra; None for any other module."""
     library = (problem.name or "").partition(".")[0]
+    if library in CORE:
+        return MissingExtraError(purpose, CORE[library], "")
     return MissingExtraError(purpose, library, EXTRAS[library]) if library in EXTRAS else None

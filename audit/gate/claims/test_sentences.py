@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.claims.registry import claims
-from audit.claims.sentences import NOTHING, OTHER_WORK, line, sentences, table
+from audit.gate.claims.sentences import NOTHING, OTHER_WORK, line, sentences, table
 
 NOT_OF_THE_PAPER = {
     "A.argmin.adult",

@@ -31,7 +31,7 @@ from reference.commands.file_names import FileName, WrittenFile
 from reference.commands.parsing import Command, CommandRow, Family, run
 from reference.common.errors import InputError
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
-from reference.common.extras import EXTRAS, needed_for
+from reference.common.extras import CORE, EXTRAS, needed_for
 
 ROOT = Path(__file__).parents[3]
 
@@ -330,8 +330,22 @@ def test_fit_and_estimate_on_the_embedded_table_need_no_extra(words):
     assert json.loads(done.stdout)
 
 
-def test_refused_library_of_the_core_ends_a_fit():
-    assert refusing(("numpy",), ["fit", "--mechanism", "pdfc", "--seed", "1"]).returncode != EXIT_FINE
+@pytest.mark.parametrize(
+    ("library", "words"),
+    [
+        # imported before any command, and by one
+        ("click", "fit --mechanism pdfc --seed 1"),
+        ("flint", "fit --mechanism pdfc --seed 1"),
+        ("rich", "audit sensitivity --dimension 2"),
+    ],
+)
+def test_missing_library_of_the_core_is_one_line(library, words):
+    done = refusing((library,), words.split())
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    found = re.fullmatch(r"error: (this command needs )?([\w-]+)( is not installed)?(.*)\n", done.stderr)
+    assert found is not None, done.stderr
+    assert found[2] == CORE[library]
+    assert "(make audit makes it)" in found[4] or found[4] == ": pip install calibrated-functional-mechanism"
 
 
 @pytest.mark.parametrize(
@@ -396,6 +410,7 @@ def test_extras_that_are_named_are_those_of_the_package():
     for library, extra in EXTRAS.items():
         needs = project["optional-dependencies"][extra]
         assert any(need.startswith(library) for need in needs), library
+    assert {re.split(r"\W*>", need)[0] for need in project["dependencies"]} == set(CORE.values())
     assert project["scripts"] == {"cfm": "audit.commands.cfm:main"}
 
 
@@ -433,3 +448,18 @@ def test_console_script_finds_modules_of_the_current_folder(
         cfm.main()
     assert ended.value.code == EXIT_USAGE
     assert "noisy is a function that takes arguments" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["sensitivity --dimension 2", "thresholds drift"])
+def test_text_repeats_the_form_typed_and_a_document_never_does(words, capsys):
+    def printed(program, name, *more):
+        assert run(program, [*more, *words.split(), *form], name=name) != EXIT_USAGE
+        return capsys.readouterr().out
+
+    form = []
+    text, of_cfm = printed(command, "python -m audit"), printed(cfm.command, "cfm", "audit")
+    assert re.search(r"again: +python -m audit", text)
+    assert re.search(r"again: +cfm audit", of_cfm)
+    assert "python -m" not in of_cfm
+    form = ["--format", "json"]
+    assert printed(cfm.command, "cfm", "audit") == printed(command, "python -m audit")

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 
 import pytest
+from click import Context
 from rich.table import Table
 
 from audit.commands.again import again
@@ -87,3 +88,27 @@ def test_command_is_repeated_by_what_differs_from_the_defaults(given, line):
     options = Toy(**{"words": (), "number": 3, "sizes": (1, 2), "plain": False, "out": None} | given)
     assert again(toy, options) == line
     assert again(toy, options, words=["a b"]) == line.replace("toy", "toy 'a b'")
+
+
+@pytest.mark.parametrize("width", [40, None])
+@pytest.mark.parametrize(
+    ("line", "in_cfm"),
+    [
+        ("  again:   python -m audit toy --number 4", "cfm audit toy --number 4"),
+        ("again: python -m reference fit", "cfm fit"),
+        # what stands in quotes is another program
+        (
+            "again: python -m audit.epsilon_estimate --program 'python -m audit serve'",
+            "cfm audit estimate --program 'python -m audit serve'",
+        ),
+    ],
+)
+def test_command_is_repeated_in_the_form_typed(line, in_cfm, width):
+    command = line.partition("again:")[2].strip()
+    for name, form in (("cfm", in_cfm), ("python -m audit", command)):
+        with Context(toy, info_name=name):
+            text = fitted([line, "  said by python -m audit toy"], width)
+        first, _, last = text.replace("\\\n", "").rstrip().rpartition("\n")
+        assert shlex.split(first)[1:] == shlex.split(form)
+        assert last == "  said by python -m audit toy"
+    assert shlex.split(fitted([line], None))[1:] == shlex.split(command)

@@ -153,8 +153,10 @@ def test_plugin_gives_another_project_a_test_per_case(tmp_path):
 @pytest.mark.parametrize(
     ("words", "first", "said"),
     [
-        (["--cfm-only", "Nonsense"], "", "only must be a group type ("),
-        (["--cfm-import", "mine"], "", "program must be "),
+        (["--cfm-only", "Nonsense"], "", "--cfm-only must be a group type ("),
+        (["--cfm-import", "mine"], "", "--cfm-program and --cfm-import: give one of the two"),
+        (["--cfm-program", "'"], "", "--cfm-program must be words of a command line"),
+        (["--cfm-timeout", "0"], "", "--cfm-timeout must be positive"),
         # the core, without the extra
         ([], "import sys; sys.modules['mpmath'] = None", "a run of the vectors needs mpmath: pip install "),
     ],
@@ -164,3 +166,24 @@ def test_plugin_refuses_in_one_line(words, first, said, tmp_path):
     assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
     (line,) = filter(None, done.stderr.splitlines())
     assert line.startswith(f"ERROR: {said}")
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "runs"),
+    # two for each case, for all that are left and for it alone, and one without any
+    [("./no-such-port", "was not found", 0), ("sh {port}", "exit code 2: 'no library'", 6)],
+)
+def test_plugin_tries_once_a_program_that_cannot_start(value, said, runs, tmp_path):
+    port, starts = tmp_path / "port.sh", tmp_path / "starts"
+    port.write_text(f"echo >> {starts}\necho no library >&2\nexit 2\n", encoding="utf-8")
+    done = plugged(
+        tmp_path, "--cfm-program", value.format(port=port), "--cfm-only", "6001,6002,6003", "--cfm-timeout", "60"
+    )
+    assert "3 failed" in done.stdout, done.stdout + done.stderr
+    reasons = [line for line in done.stdout.splitlines() if line.startswith("--cfm-program ")]
+    # each case, and the diagnosis
+    assert len(reasons) == 4
+    assert len(set(reasons)) == 1
+    assert said in reasons[0]
+    assert "--import" not in done.stdout
+    assert (starts.read_text(encoding="utf-8").count("\n") if starts.exists() else 0) == runs

@@ -138,6 +138,15 @@ def test_a_raw_answer_is_caught_beside_a_noisy_one():
     ]
 
 
+@pytest.mark.parametrize("unit", [0.0, 0j])
+@pytest.mark.parametrize(("threshold", "kinds"), [(0.95, ["around"]), (0.5, [])])
+def test_sign_of_a_zero_is_a_raw_answer(unit, threshold, kinds):
+    def signed_zero(x):
+        return laplace_mean(x), unit * (x.max() - threshold)
+
+    assert [one.kind for one in examine(signed_zero, LEFT, RIGHT, MEAN)] == kinds
+
+
 def test_a_loose_pair_stays_unseen_on_other_neighbours():
     assert examine(loose_pair, LEFT, RIGHT, MEAN) == []
 

@@ -144,6 +144,13 @@ def same(left: Any, right: Any) -> bool:
 
 
 def equal_arrays(left: Any, right: Any) -> bool:
-    """Compare two arrays or numbers exactly."""
+    """Compare two arrays or numbers exactly, with the sign of a zero."""
     a, b = np.asarray(left), np.asarray(right)
-    return a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"))
+    if a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"):
+        return False
+    return a.dtype.kind not in "fc" or b.dtype.kind not in "fc" or _negative_zeros(a) == _negative_zeros(b)
+
+
+def _negative_zeros(numbers: Any) -> bytes:
+    parts = (numbers.real, numbers.imag)
+    return b"".join(np.asarray(np.signbit(part) & (part == 0)).tobytes() for part in parts)

@@ -12,10 +12,9 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from audit.common.packed import place_of
-
-PATH = place_of("audit/claims/sentences.csv")
+PATH = Path(__file__).with_name("sentences.csv")
 
 NOTHING = "asserts nothing"
 """An announcement, a definition of notation, or a description of what was done."""
