@@ -28,7 +28,7 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.domain import require_writable
 from reference.domain.markers import too_many
-from reference.domain.values import codes_of, is_hashable, masks_of, real_numbers
+from reference.domain.values import MISSING, codes_of, is_empty, is_hashable, masks_of, real_numbers
 
 LABEL, GROUP = "(label)", "(group)"
 """Names of the label and the group in a domain made from bounds; no column can have them."""
@@ -140,6 +140,8 @@ def is_second(
         row = int(np.flatnonzero(codes < 0)[0])
         given = values.tolist()
         problem = f"not one of the two declared values {pair}{too_many(given, pair)}"
+        if is_empty(given[row]):
+            problem = f"{MISSING} where {' or '.join(map(repr, pair))} is declared"
         raise error(problem, row=row, column=column, value=given[row])
     second: BoolArray = codes == 1
     return second
