@@ -234,51 +234,6 @@ def test_nulls_of_all_columns_are_in_one_message() -> None:
     assert (caught.value.row, caught.value.column) == (3, "b")
 
 
-LIBRARIES: dict[str, Any] = {
-    "pyarrow": pyarrow.table,
-    "polars": polars.DataFrame,
-    "objects of pandas": lambda columns: pd.DataFrame(columns, dtype=object),
-    "pandas": pd.DataFrame,
-    "pandas with nullable columns": lambda columns: pd.DataFrame(columns).convert_dtypes(),
-}
-TELLS = ("pyarrow", "polars", "objects of pandas")
-"""Libraries that tell NaN from a null."""
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("gap", [None, np.nan])
-def test_a_gap_in_a_later_block_is_a_missing_value_and_a_null_is_no_nan(library: str, gap: float | None) -> None:
-    n, row = 4 * BLOCK_ROWS + 16, 4 * BLOCK_ROWS + 7
-    marks, gaps = [0, 1] * (n // 2), [0.5] * row + [gap] + [0.5] * (n - row - 1)
-    table = LIBRARIES[library]({"a": [0.25] * n, "b": gaps})
-    with pytest.raises(NotANumberError, match=r"missing value; fill it in") as caught:
-        w_of(table, marks, marks)
-    assert (caught.value.row, caught.value.column) == (row, "b")
-    assert library not in TELLS or repr(caught.value.value) == repr(gap)
-    assert str(caught.value).startswith("NaN, a ") == ("nan" in str(caught.value))
-    # null control: with a meaning it is none
-    domain = Domain([Numeric(name, 0, 1, missing=0.5) for name in "ab"], "y", None)
-    assert len(Arrays(domain, table, np.array(marks) == 1, None).records()) == n
-
-
-def test_the_first_cell_that_is_no_number_is_named() -> None:
-    for values, row, allowed_row in (([1, None, "x"], 1, 2), ([None, 2**60], 0, 1), ([pd.NA, 1j, "1"], 0, 1)):
-        for or_missing, expected in ((False, row), (True, allowed_row)):
-            with pytest.raises(NotANumberError) as caught:
-                numbers_of("age", values, or_missing=or_missing)
-            assert (caught.value.row, caught.value.value) == (expected, values[expected])
-
-
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, ""])
-def test_a_mark_without_a_value_is_missing(gap: Any) -> None:
-    marks = Y.astype(object)
-    marks[7] = gap
-    for changed in ({"y": marks}, {"z": marks}):
-        with pytest.raises(DataError, match=r"^missing value where 0 or 1 is declared \(row 7") as caught:
-            w_of(X, **changed)
-        assert caught.value.value is gap
-
-
 @pytest.mark.parametrize("gap", [np.datetime64("NaT"), np.timedelta64("NaT")])
 def test_a_missing_date_of_numpy_is_no_number(gap: Any) -> None:
     """numpy makes -2^63 of it, which clipping would turn into the lower bound."""
