@@ -108,7 +108,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             readings = with_sampler(readings, source)
         promise = self._promise(spec, domain, budget, readings)
         # private: the values
-        labels = column_or_1d(y, warn=True)
+        labels = column_or_1d(declaration.as_given(y), warn=True)
         pair = self._declared_classes(labels)
         label = declaration.is_second(domain.label, labels, pair, LabelError)
         records = self._encode(domain, X, label, sensitive_features)
@@ -213,7 +213,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             label = np.zeros(_num_samples(X), dtype=np.bool_)
         second = None
         if domain.group is not None:
-            column = column_or_1d(declaration.one_column("sensitive_features", group))
+            column = column_or_1d(declaration.as_given(declaration.one_column("sensitive_features", group)))
             pair = declaration.declared_pair("groups", self.groups)
             second = declaration.is_second(domain.group, column, pair, GroupError)
         return Arrays(domain, features, label, second, self.clip).records()

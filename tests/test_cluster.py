@@ -102,6 +102,7 @@ def scheduler() -> Iterator[str]:
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a worker that was ended take its time to come back on a busy machine."""
     monkeypatch.setattr(module, "CONNECTING", 120.0)
+    monkeypatch.setattr(module, "SILENT", 60.0)
 
 
 def reader(path: Path, on_block: Any = None) -> FileReader:

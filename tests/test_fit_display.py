@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ import pytest
 from audit.gate.needs import exhaustively
 from reference.accounting import NOT_PRIVATE
 from reference.budgets import SplitBudget
+from reference.commands import fit
 from reference.commands.fit import DEFAULT_GRID
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.mechanisms import pdfc
@@ -155,6 +157,32 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(files: Path) -> None:
     assert "fit" in shown
     assert "3/3" in shown
     assert on_terminal((*arguments, "--quiet"), files)[2] == ""
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+@pytest.mark.parametrize("mechanism", ["pdfc", "repaired"])
+def test_progress_is_told_of_every_record_and_release(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch, mechanism: str, quiet: tuple[str, ...]
+) -> None:
+    told: list[tuple[str, object]] = []
+
+    class Watch:
+        def read(self, count: int, _share: float | None) -> None:
+            told.append(("read", count))
+
+        def expect(self, releases: int) -> None:
+            told.append(("expect", releases))
+
+        def released(self, name: str) -> None:
+            told.append(("released", name))
+
+    monkeypatch.setattr(fit, "watched", lambda *, quiet: told.append(("quiet", quiet)) or nullcontext(Watch()))
+    named = ("--data", str(files / "people.csv"), "--domain", str(files / "domain.json"), "--mechanism", mechanism)
+    code, _, _ = run("fit", *named, "--block-rows", "120", "--splits", "2", "--seed", "1", *quiet)
+    assert code == EXIT_FINE
+    assert told[0] == ("quiet", bool(quiet))
+    assert {("read", 120), ("read", 60), ("expect", 2)} <= set(told)
+    assert told.count(("released", mechanism)) == 2
 
 
 def test_library_calls_show_nothing(capsys: pytest.CaptureFixture[str], affairs: Records) -> None:

@@ -227,6 +227,22 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("21,1,high,M", "21,1,middle,M", "is not 'low' or 'high'; 3 distinct values occur where 2 are declared"),
         ("21,1,high,M", "21,1,high,X", "is not 'F' or 'M'; 3 distinct values occur where 2 are declared"),
+        (
+            "21,1,high,M",
+            "21,,high,M",
+            "error: missing value; fill it in, or declare what it counts as with `missing`",
+        ),
+        (
+            "21,1,high,M",
+            "21,,high,M",
+            "missing` (file people.csv, row 2, line 3, column 'hours', an empty cell)\n",
+        ),
+        (
+            "21,1,high,M",
+            "21,1,,M",
+            "missing value where 'low' or 'high' is declared (file people.csv, row 2, line",
+        ),
+        ("21,1,high,M", "21,1,high,", "missing value where 'F' or 'M' is declared (file people.csv, row 2, line"),
         # one value is wrong, and nothing is said of several
         (
             "21,1,high,M",

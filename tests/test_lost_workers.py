@@ -39,10 +39,32 @@ def workers(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         yield Workers(client)
 
 
-def test_a_call_without_a_worker_is_an_error(cluster: Any, workers: Workers) -> None:
+def test_a_call_without_a_worker_is_an_error(
+    cluster: Any, workers: Workers, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(scheduler, "SILENT", 0.1)
     cluster.scale(0)
     with pytest.raises(ClusterError, match="no worker is left for task 1"):
         list(workers.in_order([(slow, (0.0,), {})]))
+    assert capsys.readouterr().err == "note: waiting up to 1 s for a worker for task 1: none is left\n"
+
+
+def test_a_wait_for_workers_is_said(cluster: Any, workers: Workers, capsys: Any, monkeypatch: Any) -> None:
+    """For a scheduler, and for its first worker; the null control waits for none."""
+    at = cluster.scheduler_address
+    with scheduler.connected(at):
+        assert list(workers.in_order([(slow, (0.0,), {})])) == [0.0]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(scheduler, "SILENT", 0.1)
+    monkeypatch.setattr(scheduler, "CONNECTING", 0.3)
+    with pytest.raises(ClusterError, match="no scheduler"), scheduler.connected("tcp://127.0.0.1:9"):
+        pass
+    assert capsys.readouterr().err == "note: waiting up to 0.3 s for the scheduler at tcp://127.0.0.1:9\n"
+    monkeypatch.setattr(scheduler, "CONNECTING", 1.0)
+    cluster.scale(0)
+    with pytest.raises(ClusterError, match="has no worker"), scheduler.connected(at):
+        pass
+    assert f"note: waiting up to 1 s for a worker of the scheduler at {at}\n" in capsys.readouterr().err
 
 
 def test_a_call_that_takes_long_is_waited_for(workers: Workers) -> None:

@@ -128,6 +128,7 @@ def test_file_of_another_schema_is_named_with_its_column(
     with pytest.raises(error, match=said) as caught:
         sums(folder)
     assert (caught.value.file, caught.value.column) == (str(folder / "part-3.parquet"), column)
+    assert (caught.value.record, caught.value.value) == ((1, "1") if column == "a" else (None, None))
 
 
 def test_missing_folder_is_reported(tmp_path: Path) -> None:
@@ -142,13 +143,26 @@ def test_column_of_a_kind_not_declared_is_named_with_a_file_that_holds_it(tmp_pa
     folder = folder_of(tmp_path, "parquet", texts)
     with pytest.raises(ColumnTypeError, match="where the domain declares number") as caught:
         sums(folder)
-    assert caught.value.file == str(folder / "part-0.parquet")
+    assert (caught.value.file, caught.value.record) == (str(folder / "part-0.parquet"), 1)
+    # a text that writes no number is to blame before those that write one
+    worse = changed(texts, "a", pyarrow.array(["1"] * 299 + ["x"] + ["1"] * (CUTS[-1] - 300)))
+    folder_of(tmp_path, "parquet", worse)
+    with pytest.raises(ColumnTypeError) as caught:
+        sums(folder)
+    assert (caught.value.file, caught.value.record) == (str(folder / "part-2.parquet"), 100)
+    # where files differ, one that the domain does not admit is named, and not the one that it admits
+    write(folder / "part-3.parquet", pyarrow.table(held()).slice(CUTS[3]))
+    with pytest.raises(ColumnTypeError, match="where the domain declares number") as caught:
+        sums(folder)
+    assert caught.value.file == str(folder / "part-2.parquet")
+    folder_of(tmp_path, "parquet", texts)
     # a file of nulls holds no text
     first = changed(texts, "a", pyarrow.nulls(CUTS[-1])).slice(0, CUTS[1])
     write(folder / "part-0.parquet", first)
     with pytest.raises(ColumnTypeError) as caught:
         sums(folder)
-    assert caught.value.file == str(folder / "part-1.parquet")
+    # the next one has no record
+    assert (caught.value.file, caught.value.record) == (str(folder / "part-2.parquet"), 1)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

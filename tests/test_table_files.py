@@ -19,7 +19,6 @@ from pyarrow import parquet
 
 from reference.commands.evaluation import Plan, evaluate_splits
 from reference.common.errors import (
-    ColumnTypeError,
     CsvRowError,
     DataError,
     EmptyDataError,
@@ -197,41 +196,6 @@ def test_bad_csv_is_reported_with_its_place(
     assert f"file {path}" in message
     assert record is None or f"row {record}, line {line}" in message
     assert "\n" not in message
-
-
-# (columns to change, class, record, column)
-BAD_PARQUET: list[tuple[dict[str, Any], type[DataError], int | None, str | None]] = [
-    ({"age": ["20", "30", "40"]}, ColumnTypeError, None, "age"),
-    ({"age": [None, None, None]}, ColumnTypeError, None, "age"),
-    ({"age": np.array(["2020-01-01"] * 3, "datetime64[s]")}, ColumnTypeError, None, "age"),
-    ({"school": [1, 2, 3]}, ColumnTypeError, None, "school"),
-    ({"school": [["none"]] * 3}, ColumnTypeError, None, "school"),
-    ({"y": [0, 1, 1]}, ColumnTypeError, None, "y"),
-    ({"z": ["1", "0", "1"]}, ColumnTypeError, None, "z"),
-    ({"age": [20, None, 30]}, NotANumberError, 2, "age"),
-    ({"age": [20.0, 30.0, float("nan")]}, NotANumberError, 3, "age"),
-    ({"age": [20, 30, -1]}, OutOfBoundsError, 3, "age"),
-    ({"school": ["none", None, "none"]}, NotANumberError, 2, "school"),
-    ({"school": ["none", "none", "high"]}, UnseenCategoryError, 3, "school"),
-    ({"y": ["no", "yes", "maybe"]}, LabelError, 3, "y"),
-    ({"y": ["no", None, "yes"]}, LabelError, 2, "y"),
-    ({"z": [0, 1, 2]}, GroupError, 3, "z"),
-    ({"extra": [0, 1, 2]}, ExtraColumnError, None, "extra"),
-]
-
-
-@pytest.mark.parametrize("rows", [1, 65_536])
-@pytest.mark.parametrize(("change", "error", "record", "column"), BAD_PARQUET)
-def test_bad_parquet_is_reported_with_its_place(
-    change: dict[str, Any], error: type[DataError], record: int | None, column: str, rows: int, tmp_path: Path
-) -> None:
-    path = parquet_file(tmp_path, COLUMNS | change)
-    with pytest.raises(DataError) as caught:
-        read(path, rows=rows)
-    kind, found = caught.type, caught.value
-    assert (kind, found.file, found.record, found.row, found.column) == (error, str(path), record, None, column)
-    assert record is None or f"file {path}, row {record}, column" in str(found)
-    assert ("it is a date or a time" in str(found), "from 0" in str(found)) == ("datetime64" in str(change), False)
 
 
 def test_parquet_without_records_or_with_a_column_twice(tmp_path: Path) -> None:

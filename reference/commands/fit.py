@@ -18,7 +18,14 @@ from reference.budgets import LARGE_EPSILON, Budget, large_epsilon, parse_epsilo
 from reference.commands.counting import Counter, counted_lines, drowned_lines
 from reference.commands.evaluation import Evaluation, Plan, evaluate_splits
 from reference.commands.file_names import FileName, WrittenFile
-from reference.commands.fit_repaired import REPAIRED, FitBudgetOptions, RepairedOptions, fit_repaired, wanted_from
+from reference.commands.fit_repaired import (
+    REPAIRED,
+    FitBudgetOptions,
+    RepairedOptions,
+    fits_of,
+    show,
+    wanted_from,
+)
 from reference.commands.fit_text import as_text
 from reference.commands.large_files import LargeFileOptions
 from reference.commands.options import (
@@ -266,8 +273,11 @@ def run_repaired(
     if spent.epsilon is not None and not asked.allow_large_epsilon:
         require_moderate(large_epsilon(Budget(spent.epsilon)))
     ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
-    wanted = wanted_from(mine, spent, named, readings, output.seed)
-    return fit_repaired(wanted, asked.splits, asked.split_seed, asked.test_share, output, files.release, ledger)
+    with watched(quiet=files.quiet) as watch:
+        wanted = wanted_from(mine, spent, named, readings, output.seed, watch.read)
+        splits = (asked.splits, asked.split_seed, asked.test_share)
+        made = fits_of(wanted, *splits, files.release, ledger, watch)
+    return show(made, output, files.release, ledger)
 
 
 def require_moderate(large: tuple[str, Fraction] | None) -> None:

@@ -24,6 +24,7 @@ from reference.commands.options import (
     write_file,
 )
 from reference.commands.parsing import option
+from reference.commands.progress import ProgressWatch
 from reference.commands.terminal import page
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
@@ -33,7 +34,7 @@ from reference.common.numbers import exact, short_text
 from reference.common.page import Page
 from reference.common.repeated import mean_and_deviation
 from reference.datasets import SOURCES, unknown_data
-from reference.datasets.from_file import record_blocks
+from reference.datasets.from_file import OnBlock, record_blocks
 from reference.datasets.opening import is_table_file, open_table
 from reference.datasets.record_blocks import one_group_warning
 from reference.domain.file import DomainFile
@@ -42,7 +43,7 @@ from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.registry import PAPER_DELTA
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
-from reference.repaired.advice import advise, laid_out, planned
+from reference.repaired.advice import Advice, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
 
 REPAIRED = "repaired"
@@ -97,9 +98,14 @@ class Wanted:
 
 
 def wanted_from(
-    mine: RepairedOptions, spent: BudgetOptions, named: DataOptions, readings: FitReadingOptions, seed: int | None
+    mine: RepairedOptions,
+    spent: BudgetOptions,
+    named: DataOptions,
+    readings: FitReadingOptions,
+    seed: int | None,
+    on_block: OnBlock,
 ) -> Wanted:
-    """Read the data and return the fits to make.
+    """Read the data, tell how much is read, and return the fits to make.
 
     Raises
     ------
@@ -118,7 +124,7 @@ def wanted_from(
     fairness = readings.fairness or ("none" if file.group is None else "demographic_parity")
     declared = laid_out(file, keep_group=not mine.without_group and fairness != "none")
     if is_table_file(data):
-        records = record_blocks(open_table(data), declared, rows=named.block_rows).collect()
+        records = record_blocks(open_table(data), declared, rows=named.block_rows, on_block=on_block).collect()
     else:
         records = SOURCES[data].read(declared)
     return Wanted(declared, records, budget, fairness, slack, source, readings.rows_per_person)
@@ -141,16 +147,26 @@ def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
     return RepairedRelease.of(model, wanted.declared, slack=wanted.slack, noise=noise, seeded=seeded)
 
 
-def fit_repaired(
+@dataclass(frozen=True)
+class Fits:
+    """The fits that were made, their metrics and where they were measured, and what was advised before."""
+
+    releases: list[RepairedRelease]
+    found: list[dict[str, float]]
+    where: str
+    advice: Advice
+
+
+def fits_of(
     wanted: Wanted,
     splits: int,
     split_seed: int | None,
     test_share: float,
-    output: OutputOptions,
     release: str | None,
     ledger: ReleaseLedger | None,
-) -> int:
-    """Fit on every split, print, and write the release; a ledger counts each fit before it is made."""
+    watch: ProgressWatch,
+) -> Fits:
+    """Fit on every split; a ledger counts each fit before it is made."""
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
     if not 0 <= test_share < 1:
@@ -169,6 +185,7 @@ def fit_repaired(
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:
         ledger.check(*[counted] * splits)
+    watch.expect(splits)
     releases, found = list[RepairedRelease](), list[dict[str, float]]()
     for split in range(splits):
         seed = wanted.source if split_seed is None and isinstance(wanted.source, int) else split_seed
@@ -177,22 +194,28 @@ def fit_repaired(
         if ledger is not None:
             ledger.reserve(counted)
         made = fit_once(wanted, kept, split)
+        watch.released(REPAIRED)
         if not split:
             _warn(made.warnings)
         on = wanted.records.take(test)
         releases.append(made)
         found.append(measured(made, on, wanted.declared.domain.groups))
     where = f"on the {held:,} records held out" if held else "on the records that it was fitted to"
-    _warn(constant_warnings(found) or gain_warnings(found, where))
+    return Fits(releases, found, where, advice)
+
+
+def show(made: Fits, output: OutputOptions, release: str | None, ledger: ReleaseLedger | None) -> int:
+    """Print the fits, and write the release."""
+    _warn(constant_warnings(made.found) or gain_warnings(made.found, made.where))
     if release is not None:
-        write_file("release", release, json_text(plain(releases[0])))
-    document = document_of(releases, found, plain(advice))
+        write_file("release", release, json_text(plain(made.releases[0])))
+    document = document_of(made.releases, made.found, plain(made.advice))
     document["ledger"] = None if ledger is None else str(ledger.path)
     document["counted"] = ledger is not None
     emit(
         json_text(document)
         if output.format == "json"
-        else as_text(document, str(advice), where, page(output.out)),
+        else as_text(document, str(made.advice), made.where, page(output.out)),
         output.out,
     )
     return EXIT_FINE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
@@ -11,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing import resource_tracker
+from threading import Timer
 from typing import Any
 
 from reference.common.errors import ClusterError, InputError, MissingExtraError
@@ -21,6 +23,9 @@ LOCAL = "local"
 
 CONNECTING = 20.0
 """Seconds to wait for a scheduler, and then for a first worker."""
+
+SILENT = 2.0
+"""Seconds after which standard error says what is waited for."""
 
 LOOKING = 20.0
 """Seconds after which a call that is waited for has its workers counted."""
@@ -71,15 +76,29 @@ def connected(address: str) -> Iterator[Any]:
             client = made.__new__(made)
             # close a client whose construction fails: the garbage collector can hang in it
             opened.callback(client.close)
-            client.__init__(at, timeout=CONNECTING)
+            with _said(f"the scheduler at {address}", CONNECTING):
+                client.__init__(at, timeout=CONNECTING)
             opened.enter_context(client)
         except (OSError, ValueError, ImportError) as problem:
             raise ClusterError(f"there is no scheduler at {address}") from problem
         try:
-            client.wait_for_workers(1, timeout=CONNECTING)
+            with _said(f"a worker of the scheduler at {address}", CONNECTING):
+                client.wait_for_workers(1, timeout=CONNECTING)
         except TimeoutError as problem:
             raise ClusterError(f"the scheduler at {address} has no worker") from problem
         yield client
+
+
+@contextmanager
+def _said(what: str, seconds: float) -> Iterator[None]:
+    """Say on standard error what is waited for, and for how long at most, unless it comes soon."""
+    late = Timer(SILENT, lambda: sys.stderr.write(f"note: waiting up to {seconds:g} s for {what}\n"))
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+        late.join()
 
 
 @contextmanager
@@ -172,7 +191,8 @@ class Workers:
                 if not isinstance(problem, TimeoutError) or future.status != "pending":
                     raise explained(problem, task) from problem
             try:
-                self.client.wait_for_workers(1, timeout=RETURNING)
+                with _said(f"a worker for {task}: none is left", RETURNING):
+                    self.client.wait_for_workers(1, timeout=RETURNING)
             except FAILURES as problem:
                 raise ClusterError(f"no worker is left for {task}") from problem
 

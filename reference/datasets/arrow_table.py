@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from reference.common.errors import DataError, UnreadableFileError
 from reference.common.printable import one_line
@@ -21,6 +23,23 @@ from reference.domain.values import Column
 
 READ_BYTES = 2**16
 """Bytes of a Parquet column read at a time: they are decoded while the core's own cache holds them."""
+
+
+@dataclass(frozen=True)
+class _TypedBlock(Block):
+    """A block of typed columns, and where those with nulls have them: in numbers a null is NaN."""
+
+    nulls: Mapping[str, Any] = field(kw_only=True)
+
+    def plain(self) -> Block:
+        """Return the same records with None for each null."""
+        changed = {}
+        for name, places in self.nulls.items():
+            held = self.columns[name]
+            if isinstance(held, np.ndarray):
+                changed[name] = held.astype(object)
+                changed[name][np.asarray(places)] = None
+        return replace(self, columns={**self.columns, **changed})
 
 
 @dataclass(frozen=True)
@@ -66,11 +85,13 @@ class _TypedTable(TableFile):
                         record += whole.num_rows
                         if batch.num_rows:
                             begin = record - batch.num_rows
-                            yield Block(
-                                {name: self._column(batch, name, begin, name in numbers) for name in names},
+                            arrays = {name: batch.column(name) for name in names}
+                            yield _TypedBlock(
+                                {name: self._column(arrays[name], name, begin, name in numbers) for name in names},
                                 range(begin, record),
                                 behind=Place(record=record),
                                 share=self._share(file, group, record),
+                                nulls={name: held.is_null() for name, held in arrays.items() if held.null_count},
                             )
                 except _failures() as problem:
                     raise self._unreadable(problem, group + 1, record) from problem
@@ -79,8 +100,16 @@ class _TypedTable(TableFile):
         kinds = self.kinds() or {}
         return [name for name in names if kinds.get(name) == "text"]
 
-    def _column(self, batch: Any, name: str, record: int, for_numbers: bool) -> Column:
-        array = batch.column(name)
+    def cells(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield the row, counted from 1, and the value of each cell of a column of any kind."""
+        with self._opened() as file:
+            record = 1
+            for group in range(self._groups(file)):
+                for batch in self._batches(file, group, [name], ROWS_READ):
+                    yield from enumerate(batch.column(name).to_pylist(), record)
+                    record += batch.num_rows
+
+    def _column(self, array: Any, name: str, record: int, for_numbers: bool) -> Column:
         try:
             kind = kind_of(array.type)
             if kind != "number" and not (kind == "null" and for_numbers):

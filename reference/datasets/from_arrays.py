@@ -23,7 +23,7 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.declaration import on_columns
 from reference.domain.markers import remedy
-from reference.domain.values import Coded, Column, is_missing, missing_values, real_numbers
+from reference.domain.values import Coded, Column, entry, is_missing, missing_values, no_number, real_numbers
 from reference.records import BLOCK_ROWS, Records, encode_table, is_inside, require_names
 
 TABLE_ROWS = 4 * BLOCK_ROWS
@@ -152,14 +152,17 @@ class Arrays:
             return encode_table(self.domain, table, clip=self.clip)
         except DataError as problem:
             whole = slice(None)
-            missing = ""
-            if problem.row is not None and problem.column in self._positions and is_missing(problem.value):
-                missing = remedy(self.domain.attributes, problem.column, problem.value)
-                missing += missing_values({name: _part(self._column(name), whole) for name in self._positions})
+            said, value = problem.problem, problem.value
             row = None if problem.row is None else rows.start + problem.row
-            raise type(problem)(
-                problem.problem + missing, row=row, column=problem.column or read, value=problem.value
-            ) from problem
+            if row is not None and problem.column in self._positions:
+                hint = remedy(self.domain.attributes, problem.column, value)
+                if is_missing(value):
+                    # a block of numbers has NaN for a null, too
+                    value = _held(self._column(problem.column), row)
+                    said = no_number(value)
+                    hint += missing_values({name: _part(self._column(name), whole) for name in self._positions})
+                said += hint
+            raise type(problem)(said, row=row, column=problem.column or read, value=value) from problem
 
     def _column(self, name: str) -> Any:
         if isinstance(self.features, np.ndarray):
@@ -207,6 +210,13 @@ def features_of(
 def has_columns(X: Any) -> bool:
     """Return whether this is a table with names, and not an array."""
     return hasattr(X, "columns")
+
+
+def _held(column: Any, row: int) -> Any:
+    """Return one value as a column of any library holds it."""
+    if hasattr(column, "to_pylist"):
+        return column.slice(row, 1).to_pylist()[0]
+    return entry(getattr(column, "iloc", column)[row : row + 1], 0)
 
 
 def _part(column: Any, rows: slice, *, numeric: bool = True) -> Any:

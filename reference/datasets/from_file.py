@@ -29,7 +29,7 @@ from reference.common.printable import quoted
 from reference.datasets.csv_table import hint_of_delimiter
 from reference.datasets.numeric_columns import Numbers, NumericEncoder, is_held, is_whole, rows_in_cache
 from reference.datasets.record_blocks import RecordBlocks
-from reference.datasets.table import AHEAD, ROWS_READ, Block, Place, TableFile
+from reference.datasets.table import AHEAD, ROWS_READ, Block, Place, TableFile, wrong_kind
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import A_DATE, as_declared, is_missing_text, numbers_of, remedy
@@ -398,23 +398,33 @@ def check_kinds(table: TableFile, declared: DomainFile) -> None:
     Raises
     ------
     reference.common.errors.ColumnTypeError
-        With file and column.
+        With file and column, and with the first cell that is to blame.
     """
-    held = table.kinds()
-    if held is None:
-        return
+    try:
+        held = table.kinds()
+    except ColumnTypeError as problem:
+        # rather name a file that the domain does not admit than a later one, which it may admit
+        files = table.files[: [str(path) for path in table.paths].index(str(problem.file))]
+        for kinds in (file.kinds() or {} for file in files):
+            _require_kinds(files, {name: kind for name, kind in kinds.items() if kind != "null"}, declared)
+        raise
+    if held is not None:
+        _require_kinds(table.files, held, declared)
+
+
+def _require_kinds(files: Sequence[TableFile], held: Mapping[str, str], declared: DomainFile) -> None:
+    """Raise for a column of a kind that the domain does not admit."""
     # where every number is missing, pandas writes a column of nulls
     missing = {one.name for one in declared.attributes if isinstance(one, Numeric) and one.missing is not UNSET}
     for name, needed in kinds_needed(declared).items():
-        if held[name] not in needed and not (held[name] == "null" and name in missing):
-            number = held[name] == "number" and needed == {"text"}
+        kind = held.get(name)
+        if kind is not None and kind not in needed and not (kind == "null" and name in missing):
+            number = kind == "number" and needed == {"text"}
             hint = "; declare numbers without quotes, and truth values as 1 and 0" if number else ""
-            hint = A_DATE if held[name].startswith(DATE_KINDS) else hint
-            raise ColumnTypeError(
-                f"the column contains {held[name]} where the domain declares {' or '.join(sorted(needed))}{hint}",
-                file=next(str(one.path) for one in table.files if (one.kinds() or {}).get(name) == held[name]),
-                column=name,
-            )
+            hint = A_DATE if kind.startswith(DATE_KINDS) else hint
+            problem = f"the column contains {kind} where the domain declares {' or '.join(sorted(needed))}{hint}"
+            of_kind = [one for one in files if (one.kinds() or {}).get(name) == kind]
+            raise wrong_kind(problem, of_kind, name, number="number" in needed)
 
 
 def kinds_needed(declared: DomainFile) -> Mapping[str, set[str]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from reference.common.documents import Document
-from reference.common.errors import ExtraColumnError, UnreadableFileError
+from reference.common.errors import ColumnTypeError, ExtraColumnError, UnreadableFileError
+from reference.common.numbers import is_number_text
 from reference.common.printable import shown
 from reference.domain.values import Column
 
@@ -127,6 +129,10 @@ class TableFile:
         """
         raise NotImplementedError
 
+    def cells(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Yield the row, counted from 1, and the value of each cell of a column of any kind: slow, for errors."""
+        raise NotImplementedError
+
     def group_starts(self) -> Sequence[int] | None:
         """Return the first record of each group and the one after the last; None where the file does not say."""
         return None
@@ -151,6 +157,31 @@ class TableFile:
                 raise ExtraColumnError("the file has this column more than once", file=file, row=line, column=name)
             seen.add(name)
         return tuple(names)
+
+
+def wrong_kind(problem: str, files: Sequence[TableFile], name: str, *, number: bool) -> ColumnTypeError:
+    """Return the error about a column of a wrong kind, with the first cell that is to blame.
+
+    Parameters
+    ----------
+    problem : str
+    files : sequence of TableFile
+        Those where the column is of that kind.
+    name : str
+    number : bool
+        Whether numbers are expected: then a text that writes none is to blame, before others.
+    """
+    blame, path, row, value = -1, files[0].path, None, None
+    # a file that is also damaged is of a wrong kind all the same
+    with suppress(UnreadableFileError):
+        for file, at, held in ((one, *cell) for one in files for cell in one.cells(name)):
+            writes_number = number and isinstance(held, str) and is_number_text(held)
+            more = 0 if held is None else 1 if writes_number else 2
+            if more > blame:
+                blame, path, row, value = more, file.path, at, held
+            if blame == 2:
+                break
+    return ColumnTypeError(problem, file=str(path), record=row, column=name, value=value)
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from itertools import accumulate
 
 from msgspec.structs import replace as moved
 
-from reference.common.errors import ColumnTypeError, ExtraColumnError, MissingColumnError
-from reference.datasets.table import ROWS_READ, Block, Place, TableFile
+from reference.common.errors import ExtraColumnError, MissingColumnError
+from reference.datasets.table import ROWS_READ, Block, Place, TableFile, wrong_kind
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class TableFiles(TableFile):
                     kinds[name] = held.get(name, kind)
                 elif held.get(name, kind) not in (kind, "null"):
                     problem = f"the column contains {held[name]} where that of {first.path.name} contains {kind}"
-                    raise ColumnTypeError(problem, file=str(other.path), column=name)
+                    raise wrong_kind(problem, [other], name, number=kind == "number")
         return kinds
 
     def blocks(

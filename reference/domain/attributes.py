@@ -22,6 +22,7 @@ from reference.domain.values import (
     is_hashable,
     is_missing,
     kind_hint,
+    no_number,
 )
 
 MOST_NAMED = 8
@@ -348,7 +349,7 @@ def _ranks(
             continue
         value = held.item() if isinstance(held, np.generic) else held
         if is_hashable(value) and is_missing(value):
-            raise NotANumberError("missing value", row=row, column=name, value=value)
+            raise NotANumberError(no_number(value), row=row, column=name, value=value)
         if otherwise is None:
             known = ", ".join(map(repr, categories[:MOST_NAMED])) + (
                 ", ..." if len(categories) > MOST_NAMED else ""

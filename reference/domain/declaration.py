@@ -28,7 +28,7 @@ from reference.domain import Domain
 from reference.domain.attributes import Numeric
 from reference.domain.domain import require_writable
 from reference.domain.markers import too_many
-from reference.domain.values import codes_of, is_hashable, masks_of, real_numbers
+from reference.domain.values import MISSING, codes_of, is_empty, is_hashable, is_missing, masks_of, real_numbers
 
 LABEL, GROUP = "(label)", "(group)"
 """Names of the label and the group in a domain made from bounds; no column can have them."""
@@ -112,15 +112,21 @@ def observed_classes(y: NumberArray) -> tuple[Any, Any]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise LabelError("Input y contains NaN or infinity", row=row, column=LABEL, value=y[row].item())
+    gap = next((row for row, label in enumerate(y) if is_missing(label)), None) if y.dtype.kind == "O" else None
+    if gap is not None:
+        raise LabelError(MISSING, row=gap, column=LABEL, value=y[gap])
     first = np.unique(y[:FIRST_LABELS]).tolist() if y.dtype.kind in "biuU" else []
     if len(first) == 2 and codes_of(y, {first[0]: 0, first[1]: 1}).min() >= 0:
         return first[0], first[1]
-    check_classification_targets(y)
-    labels = np.unique(y).tolist()
+    try:
+        check_classification_targets(y)
+    except ValueError as problem:
+        raise LabelError(str(problem), column=LABEL) from problem
+    labels, rows = (found.tolist() for found in np.unique(y, return_index=True))
     if len(labels) > 2:
-        raise LabelError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
-        )
+        third = sorted(rows)[2]
+        said = f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
+        raise LabelError(said, row=third, column=LABEL, value=y[third : third + 1].tolist()[0])
     if len(labels) < 2:
         raise LabelError(
             "only one class occurs in y, so the other is unknown; declare both: classes=(negative, positive)"
@@ -140,6 +146,8 @@ def is_second(
         row = int(np.flatnonzero(codes < 0)[0])
         given = values.tolist()
         problem = f"not one of the two declared values {pair}{too_many(given, pair)}"
+        if is_empty(given[row]):
+            problem = f"{MISSING} where {' or '.join(map(repr, pair))} is declared"
         raise error(problem, row=row, column=column, value=given[row])
     second: BoolArray = codes == 1
     return second
@@ -231,6 +239,13 @@ def one_column(name: str, values: Any) -> Any:
         return values[:, 0]
     if len(shape) > 1:
         raise ParameterError(name, f"an array of shape {shape}", "one column, a value for each record")
+    return values
+
+
+def as_given(values: Any) -> Any:
+    """Return a list of texts and other values as objects: numpy would make a text of each."""
+    if isinstance(values, (list, tuple)) and 0 < sum(isinstance(value, str) for value in values) < len(values):
+        return np.fromiter(values, object, len(values))
     return values
 
 

@@ -18,14 +18,17 @@ from reference.common.errors import DomainFileError, GroupError, LabelError, Not
 from reference.common.numbers import BLANKS, is_number_text
 from reference.domain.attributes import Attribute, Category, Name, Numeric
 from reference.domain.values import (
+    MISSING,
     Coded,
     Column,
     as_numbers,
     codes_of,
     entry,
+    is_empty,
     is_hashable,
     is_missing,
     kind_hint,
+    no_number,
 )
 
 MORE_GROUPS = ": correct it, or list every group under `values` in the domain file"
@@ -133,7 +136,8 @@ class Marker(Document, frozen=True, omit_defaults=True):
             row = int(np.flatnonzero(unknown)[0])
             allowed = " or ".join(repr(known) for known in meaning)
             value = entry(declared, row)
-            value = value.item() if isinstance(value, np.generic) else value
+            if is_empty(value):
+                raise error(f"{MISSING} where {allowed} is declared", row=row, column=self.column, value=value)
             more = kind_hint(value, meaning)
             if not more:
                 more = too_many(declared, meaning)
@@ -164,15 +168,10 @@ def numbers_of(name: str, values: Column, *, or_missing: bool = False) -> FloatA
         return _numbers_of_distinct(name, values, or_missing=or_missing)
     if or_missing and not (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
         values = [None if is_missing(value) or is_missing_text(value) else value for value in values]
-    if not isinstance(values, np.ndarray):
-        if set(map(type, values)) == {str}:
-            places: dict[str, int] = {}
-            codes = np.fromiter((places.setdefault(text, len(places)) for text in values), np.int64, len(values))
-            return _numbers_of_distinct(name, Coded(tuple(places), codes))
-        # Python's own conversion would take 1_000, inf, and digits of other scripts
-        for row, value in enumerate(values):
-            if isinstance(value, str) and not is_number_text(value):
-                raise NotANumberError("not a number", row=row, column=name, value=value)
+    if not isinstance(values, np.ndarray) and set(map(type, values)) == {str}:
+        places: dict[str, int] = {}
+        codes = np.fromiter((places.setdefault(text, len(places)) for text in values), np.int64, len(values))
+        return _numbers_of_distinct(name, Coded(tuple(places), codes))
     return as_numbers(name, values, or_missing=or_missing)
 
 
@@ -231,7 +230,7 @@ def _numbers_of_distinct(name: str, values: Coded, *, or_missing: bool = False) 
     if at.any():
         row = int(np.flatnonzero(at)[0])
         value = values[row]
-        raise NotANumberError("NaN" if value is None else "not a number", row=row, column=name, value=value)
+        raise NotANumberError(no_number(value), row=row, column=name, value=value)
     return as_numbers(name, np.array([*numbers, math.nan])[values.codes], or_missing=or_missing)
 
 

@@ -29,6 +29,9 @@ LARGEST_WHOLE = 2**53
 
 BEYOND = "a whole number beyond 2^53, which a float need not hold"
 
+MISSING = "missing value"
+"""What an error says of a cell without a value."""
+
 FEW = 8
 """Up to so many texts are each compared with the whole array; more are looked up one by one."""
 
@@ -90,7 +93,10 @@ def codes_of(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
 
 def entry(values: Column, row: int) -> Any:
     """Return one value as an error shows it, by position: a column may have its own index."""
-    return next(itertools.islice(iter(values), row, None))
+    value = next(itertools.islice(iter(values), row, None))
+    if value is np.ma.masked:
+        return None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _looked_up(values: Column, meaning: Mapping[Hashable, int]) -> IntArray:
@@ -155,25 +161,34 @@ def as_numbers(name: str, values: Column, *, or_missing: bool = False) -> FloatA
 
     With `or_missing` a missing value is NaN.
     """
-    numbers = as_floats(name, values)
+    numbers = as_floats(name, values, or_missing=or_missing)
     if numbers.ndim != 1:
         raise ShapeError(f"a column has one dimension, not {numbers.ndim}", column=name)
     bad = np.isinf(numbers) if or_missing else ~np.isfinite(numbers)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         if np.isnan(numbers[row]):
-            raise NotANumberError("NaN", row=row, column=name, value=numbers[row].item())
+            value = entry(values, row)
+            raise NotANumberError(no_number(value), row=row, column=name, value=value)
         raise InfiniteValueError("infinite value", row=row, column=name, value=numbers[row].item())
     return numbers
 
 
-def as_floats(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Return a column as float64 of any shape; errors name the first value that is not a real number."""
+def as_floats(name: str, values: npt.ArrayLike, *, or_missing: bool = False) -> FloatArray:
+    """Return a column as float64 of any shape; errors name the first value that is not a real number.
+
+    With `or_missing` a missing value is NaN.
+    """
     numbers = real_numbers(values)
     if numbers is not None:
         return numbers
-    for row, value in enumerate(_as_objects(values, name)):
-        _require_number(value, row, name)
+    objects = _as_objects(values, name)
+    for row, value in enumerate(objects):
+        if not (or_missing and is_missing(value)):
+            _require_number(value, row, name)
+    if or_missing and objects.ndim == 1:
+        # numpy makes no number of a missing value of pandas
+        return np.array([math.nan if is_missing(value) else float(value) for value in objects])
     raise ShapeError("not a column of numbers", column=name)
 
 
@@ -238,8 +253,8 @@ def _is_beyond(*values: Any) -> bool:
 
 
 def _require_number(value: Any, row: int, column: str) -> None:
-    if not _is_number(value):
-        raise NotANumberError("not a number", row=row, column=column, value=value)
+    if is_missing(value) or not _is_number(value):
+        raise NotANumberError(no_number(value), row=row, column=column, value=value)
     if _is_beyond(value):
         raise NotANumberError(BEYOND, row=row, column=column, value=int(value))
 
@@ -291,6 +306,18 @@ def is_missing(value: Any) -> bool:
     except ValueError:
         # an array or a table in a single cell
         return False
+
+
+def no_number(value: Any) -> str:
+    """Say what is wrong with a cell that holds no number."""
+    if isinstance(value, float) and math.isnan(value):
+        return f"NaN, a {MISSING}"
+    return MISSING if is_empty(value) else "not a number"
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a value is missing, or a text without a character: an empty field of a text file."""
+    return not value if isinstance(value, str) else is_missing(value)
 
 
 def kind_hint(value: Any, declared: Iterable[Any]) -> str:
