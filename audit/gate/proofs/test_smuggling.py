@@ -302,7 +302,7 @@ def test_certificate_that_owns_a_name_hides_no_change_of_another(tmp_path, monke
 
     alone = certificate.replace("Definition scale", "Definition other").replace("twice scale", "twice other")
     known = document(answers("alone", words, alone.replace("Definition small : nat := 0.", "")))
-    monkeypatch.setattr("audit.proofs.releases.check.committed", lambda: known)
+    monkeypatch.setattr("audit.proofs.releases.check.fingerprinted", lambda *_: known["definitions"])
     assert list(_objections(answers("honest", words, certificate), "t")) == []
     changed = answers("changed", words.replace("scale + scale", "scale + 0"), certificate)
     assert list(_objections(changed, "t")) == [
