@@ -68,11 +68,12 @@ TACTIC = re.compile(r"[a-z(\[].*")
 
 WORDS = re.compile(
     r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check"
-    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check)\b|<<:"
+    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:"
 )
 """Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and two leave
 proofs to the compiler of OCaml, which the gate does not trust.  Recursion has one form
-(:mod:`audit.proofs.recursion`).  The last let Coq compute with terms that have no type."""
+(:mod:`audit.proofs.recursion`).  Unsafe tactics let Coq compute with terms that have no type, and of propositions
+that are all equal its kernel has known errors."""
 
 TACTICS_IN_TERMS = re.compile(r"\bltac2?\b")
 """Refused outside proofs: Coq 8.16 lets such a tactic change what the kernel believes of a section's variable (its

@@ -15,8 +15,8 @@ WORD = re.compile(r"[A-Za-z_]")
 
 OPENING, CLOSING = "([{", ")]}"
 
-REFUSED = {"@", "as", "return", "fix", "cofix", "where", "ltac", "#"}
-"""In a recursive function: what could give a call or a part another name."""
+REFUSED = {"@", "as", "return", "fix", "cofix", "where", "ltac", "#", "{", "exists2"}
+"""In a recursive function: what could give a call or a part another name, or a name to something else."""
 
 NO_ARGUMENT = {"in", "then", "else", "end", "with", "if", "let", "fun", "forall", "exists"}
 
@@ -32,7 +32,7 @@ def visibly_ends(sentence: str) -> bool:
     parameters = _parameters(binders)
     if parameters is None or body[:1] != ["match"] or REFUSED & set(body):
         return False
-    if body.count("match") != 1 or body.count("with") != 1 or body.count("end") != 1:
+    if any(body.count(word) != 1 for word in ("match", "with", "end")) or body.count(":=") != body.count("let"):
         return False
     start = body.index("with")
     matched = ["".join(part) for part in _split(body[1:start], ",")]

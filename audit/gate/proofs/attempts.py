@@ -234,6 +234,7 @@ READ = (
     Attempt("a recursive function in a proof", "Lemma l : nat -> True. Proof. fix l 1. intros n. exact I. Qed."),
     Attempt("a recursive function of a section", "Section S. Let Fixpoint f (n : nat) : nat := n. End S."),
     Attempt("a value in the declaration of a type", "Inductive i := I (n : nat) (m := n)."),
+    Attempt("a proposition whose proofs are all equal", "Lemma l : forall P : SProp, P -> P. Proof. auto. Qed."),
 )
 """Behind the definitions of `WORDS`."""
 

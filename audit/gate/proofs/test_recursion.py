@@ -55,6 +55,8 @@ def test_visible_end_is_seen(sentence):
         changed("f k (f k m)", "(fun k => f k m) n"),
         changed("f k (f k m)", "(fun (l k : nat) => f k m) n n"),
         changed("f k (f k m)", "@f k m"),
+        changed("f k (f k m)", "f (m := n) k k"),
+        changed("f k (f k m)", "g {k : nat | f k m = 0}"),
         changed("f k (f k m)", "(fix g (l : nat) := f l m) n"),
         changed("S k", "S k as l"),
         changed("S k", "k"),
