@@ -42,7 +42,9 @@ def visibly_ends(sentence: str) -> bool:
     for branch in _split(body[start + 1 : body.index("end")], "|"):
         if not branch:
             continue
-        arrow = branch.index("=>") if "=>" in branch else 0
+        if "=>" not in branch:
+            return False
+        arrow = branch.index("=>")
         patterns = list(_split(branch[:arrow], ","))
         inside, rest = [_bound(pattern) for pattern in patterns], branch[arrow + 1 :]
         if len(patterns) != len(matched) or {name, *(part for parts in inside for part in parts)} & _rebound(rest):
@@ -89,7 +91,9 @@ def _split(tokens: Sequence[str], mark: str) -> Iterator[list[str]]:
 
 
 def _bound(pattern: Sequence[str]) -> set[str]:
-    """Return the variables that a pattern binds inside a constructor."""
+    """Return the variables that a pattern binds inside a constructor; none where it begins with a bracket."""
+    if pattern[:1] == ["("]:
+        return set()
     inside = pattern if "::" in pattern[:2] else pattern[1:]
     return {token for token in inside if WORD.match(token) and token != "_"}
 

@@ -60,6 +60,8 @@ def test_visible_end_is_seen(sentence):
         changed("f k (f k m)", "(fix g (l : nat) := f l m) n"),
         changed("S k", "S k as l"),
         changed("S k", "k"),
+        changed("S k", "(k)"),
+        changed("S k", "k | S k"),
         changed("O => m", "k => f k m"),
         changed(
             "match n with S k => f k (f k m) | O => m", "match n, m with S k, S l => f k m + f n l | _, _ => 0"
