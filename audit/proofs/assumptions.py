@@ -27,6 +27,8 @@ LEVELS: dict[str, tuple[str, ...]] = {
 }
 """Axioms by level: none; those of Coq's real numbers; the same with excluded middle."""
 
+LOGIC = "Coq.Init.Logic"
+
 AXIOM = re.compile(r"([\w'.]+)\s*(?::|$)")
 CONSTANT = re.compile(r"Constant ([\w'.]+)")
 NO_AXIOM = ("Axioms:", "Closed under the global context")
@@ -49,7 +51,7 @@ def assumption_questions(groups: Sequence[Sequence[str]], module: str, prefix: s
     questions = [f'Redirect "l.{_short(axiom)}" Locate Term {_short(axiom)}.' for axiom in LEVELS["classical"]]
     for number, names in enumerate(groups):
         bound = " ".join(f"let _ := @{module}.{name} in" for name in names)
-        questions.append(f"Definition together_{prefix}_{number} : True := {bound} I.")
+        questions.append(f"Definition together_{prefix}_{number} : {LOGIC}.True := {bound} {LOGIC}.I.")
         questions.append(f'Redirect "{prefix}.{number}" Print Assumptions together_{prefix}_{number}.')
     return questions
 

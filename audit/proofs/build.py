@@ -1,9 +1,10 @@
 """Compile a clean copy of the proofs, and ask Coq what it has proved.
 
 Only sources are copied, so that every ``.vo`` is made by this build.  Statements and definitions are digested as
-Coq prints them with ``Set Printing All``, every word replaced by its full kernel name: implicit arguments,
-coercions, notations, scopes and places are then spelled out, and a change of any of them changes the digest.  Of
-every file Coq is asked for all its constants and all their assumptions.
+Coq prints them with ``Set Printing All`` where no module is imported: implicit arguments, coercions, notations and
+scopes are spelled out, and every constant has its module's name in front, which no bound variable has.  Its full
+kernel name takes its place, so that a change of any of these changes the digest.  Levels of universes are not
+printed.  Of every file Coq is asked for all its constants and all their assumptions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from pathlib import Path
 
 from audit.common.packed import Place
 from audit.proofs.assumptions import LEVELS, assumption_answers, assumption_questions, grouped
-from audit.proofs.names import WORD, constants, first_names, hidden, in_full, location_questions, locations
+from audit.proofs.names import (
+    WORD,
+    constants,
+    hidden,
+    in_full,
+    location_questions,
+    locations,
+    without_meaning,
+)
 from audit.proofs.sources import LIST, PROJECT, STATEMENTS, library_names, project_files, sentences, theorems
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
@@ -117,8 +126,8 @@ def copy_sources(folder: Place, target: Path) -> Path:
     return target
 
 
-def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> str:
-    """Compile one file to ``.vo`` and return what Coq printed.
+def compile_file(folder: Path, name: str, *, seconds: float | None = None, prelude: bool = True) -> str:
+    """Compile one file to ``.vo``, with Coq's prelude imported or not, and return what Coq printed.
 
     Raises
     ------
@@ -127,7 +136,7 @@ def compile_file(folder: Path, name: str, *, seconds: float | None = None) -> st
     CoqStoppedError
         When it takes longer than `seconds`, or ends without an answer.
     """
-    command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", name]
+    command = ["coqc", "-q", "-Q", ".", "CFM", "-w", "-ambiguous-paths", *([] if prelude else ["-noinit"]), name]
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=False, env=surroundings(), timeout=seconds
@@ -207,35 +216,29 @@ def ask(
     modules = {file: _answer(folder, answer) for answer, file in files.items()}
     limits = allowed or {}
     suspects = [name for name in names if name in limits and not set(axioms[name]) <= set(limits[name])]
-    located, alone, beyond = _ask_again(folder, suspects, module, [*printed.values(), *stated.values()], modules)
+    texts = [*printed.values(), *stated.values()]
+    located, alone, beyond = _ask_again(folder, suspects, module, texts, modules)
     axioms |= alone
     unexplained = library_names(project_files(folder))
     unexplained += [problem for file, text in modules.items() for problem in hidden(folder, file, text)]
     unexplained += [f"{axiom} is assumed in some file, beyond all levels" for axiom in beyond]
-    # a separate file, such as a certificate, is compiled last: earlier definitions cannot mention its constants
-    last = None if statements == STATEMENTS else module
-    return _answers(stated, _meanings(printed, located, last), first_names(located), axioms, unexplained)
+    unexplained += without_meaning(_words(texts), located)
+    meanings = {word: in_full(text, located) for word, text in printed.items()}
+    return _answers(stated, meanings, located, axioms, unexplained)
 
 
-def _meanings(
-    printed: Mapping[str, str], located: Mapping[str, Sequence[str]], last: str | None
-) -> dict[str, str]:
-    """Return the definitions with every word in full; those before `last` as they are without it."""
-    every, earlier = first_names(located), first_names(located, last)
-    return {
-        word: in_full(text, every if last is not None and f"CFM.{word}".startswith(f"{last}.") else earlier)
-        for word, text in printed.items()
-    }
+def _words(texts: Sequence[str]) -> set[str]:
+    return {word for text in texts for word in WORD.findall(text)}
 
 
 def _ask_again(
     folder: Path, suspects: Sequence[str], module: str, texts: Sequence[str], modules: Mapping[str, str]
-) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]], list[str]]:
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]], list[str]]:
     """Ask what depends on the first answers.
 
     Returns what words mean, what the suspects assume, and what all constants of all files assume beyond any level.
     """
-    words = {word for text in texts for word in WORD.findall(text)}
+    words = _words(texts)
     groups = [(name,) for name in suspects]
     every = [f"{Path(file).stem}.{name}" for file, text in modules.items() for name in constants(text)]
     questions = location_questions(words) + assumption_questions(groups, module)
@@ -283,7 +286,7 @@ def _put(folder: Path, questions: Sequence[str]) -> None:
     settings = ["Set Printing All.", "Set Printing Width 100000.", "Set Printing Depth 100000."]
     lines = [f"From CFM Require {modules}.", *settings, *questions]
     (folder / QUESTIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    compile_file(folder, QUESTIONS)
+    compile_file(folder, QUESTIONS, prelude=False)
 
 
 def _defined_words(folder: Path) -> list[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from audit.proofs.recursion import visibly_ends
+
 CHARACTERS = re.compile(r"[^\n -~]|\"")
 """Refused: all but printable ASCII, tabs, and the mark that begins a string."""
 
@@ -55,7 +57,7 @@ INSIDE = (
     r"Variables \(.*\)",
     rf"Hypothesis {NAME} :.*",
     r"Context [({].*",
-    rf"Let {NAME}\b.*:=.*",
+    rf"Let (?!(?:Co)?Fixpoint\b){NAME}\b.*:=.*",
 )
 """Sentences that assume or abbreviate, inside sections only, where an assumption becomes a premise."""
 
@@ -65,10 +67,20 @@ OPENING = (rf"(?:Theorem|Lemma) {NAME}\b.*:.*", r"Goal .+")
 TACTIC = re.compile(r"[a-z(\[].*")
 
 WORDS = re.compile(
-    r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check)\b|<<:"
+    r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check"
+    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:"
 )
-"""Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and
-the rest leave proofs to the compiler of OCaml, which the gate does not trust."""
+"""Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and two leave
+proofs to the compiler of OCaml, which the gate does not trust.  Recursion has one form
+(:mod:`audit.proofs.recursion`).  Unsafe tactics let Coq compute with terms that have no type, and of propositions
+that are all equal its kernel has known errors."""
+
+TACTICS_IN_TERMS = re.compile(r"\bltac2?\b")
+"""Refused outside proofs: Coq 8.16 lets such a tactic change what the kernel believes of a section's variable (its
+issue 16957)."""
+
+LOCAL_VALUES = re.compile(r"\blet\b|:=.*:=")
+"""Refused in the declaration of a type: the kernel of Coq 8.16 may mistake such a value (its issue 22378)."""
 
 
 def _any(forms: tuple[str, ...]) -> re.Pattern[str]:
@@ -162,9 +174,11 @@ class _Reader:
         boundary = _SECTION.fullmatch(sentence)
         if boundary:
             return self._boundary(boundary.group(1), boundary.group(2))
-        if _OPENING.fullmatch(sentence):
+        if _OPENING.fullmatch(sentence) and not _unsound(sentence):
             self.proof = "stated"
             return True
+        if _unsound(sentence):
+            return False
         here = _INSIDE if self.sections else _OUTSIDE
         return bool(_EVERYWHERE.fullmatch(sentence) or here.fullmatch(sentence))
 
@@ -173,6 +187,16 @@ class _Reader:
             self.sections.append(name)
             return True
         return bool(self.sections) and self.sections.pop() == name
+
+
+def _unsound(sentence: str) -> bool:
+    """Return whether a sentence outside proofs may meet one of the known errors of Coq 8.16."""
+    word = sentence.partition(" ")[0]
+    if word == "Fixpoint" and not visibly_ends(sentence):
+        return True
+    if word in {"Inductive", "Record"} and LOCAL_VALUES.search(sentence):
+        return True
+    return word != "Ltac" and TACTICS_IN_TERMS.search(sentence) is not None
 
 
 def _line(text: str, mark: re.Match[str]) -> int:

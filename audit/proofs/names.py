@@ -1,9 +1,11 @@
 """Find the kernel's constant behind a printed word, and the constants that a compiled file has.
 
 Coq prints the shortest name of a constant, so that a constant ``CFM.Rdefinitions.Rle`` may be
-printed like the one in Coq's library.  So every word that Coq prints is located, and replaced by its full
-name before anything is compared.  And every compiled file is asked for all its constants: one that no sentence
-declares, as a tactic may make one, is a problem, whether or not a statement mentions it.
+printed like the one in Coq's library.  So every name that Coq prints is located, and replaced by its full name
+before anything is compared.  A bound variable may be called like a constant; hence Coq is asked where no module is
+imported, not even its own prelude: the name of every constant is then printed with its module, that of a variable
+never.  And every compiled file is asked for all its constants: one that no sentence declares, as a tactic may make
+one, is a problem, whether or not a statement mentions it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from pathlib import Path
 WORD = re.compile(r"[^\W\d][\w']*(?:\.[^\W\d][\w']*)*")
 """A name as Coq prints it, qualified as far as needed; letters of every script."""
 
-LOCATED = re.compile(r"^(?:Constant|Inductive|Constructor|Notation|Module|Variable) ([\w'.]+)", re.MULTILINE)
+LOCATED = re.compile(r"^(?:Constant|Inductive|Constructor) ([\w'.]+)(?: \(alias of .*\))?$", re.MULTILINE)
+"""What a name means.  Other constants with this name, for which Coq prints a longer one, have a remark behind."""
 
 DECLARED = ("def", "rec", "ind", "constr", "proj", "inst", "prf", "thm", "ax", "coind", "scheme", "class", "meth")
 """Kinds of lines in a ``.glob`` file that declare a constant."""
@@ -32,40 +35,32 @@ HEADER = re.compile(
 )
 """A declared name in the output of ``Print Module``; a wrong match, inside a type, can only add a problem."""
 
-KEYWORD = re.compile(r"_|forall|fun|let|in|match|with|end|return|as|if|then|else|fix|cofix|Prop|Set|Type|SProp")
-"""Words that cannot be defined in Coq; ``__`` and ``struct`` can."""
-
 
 def location_questions(words: Iterable[str]) -> list[str]:
     """Return the sentences that ask what words mean."""
-    return [f'Redirect "w.{word}" Locate Term {word}.' for word in _names(words)]
+    return [f'Redirect "w.{word}" Locate Term {word}.' for word in _qualified(words)]
 
 
-def locations(folder: Path, words: Iterable[str]) -> dict[str, list[str]]:
-    """Return the full names that each word could stand for, after asking :func:`location_questions`.
-
-    A bound variable has those of constants with its name.
-    """
-    return {
-        word: LOCATED.findall((folder / f"w.{word}.out").read_text(encoding="utf-8")) for word in _names(words)
-    }
+def locations(folder: Path, words: Iterable[str]) -> dict[str, str]:
+    """Return the full name of each qualified word that has one, after asking :func:`location_questions`."""
+    answers = {word: (folder / f"w.{word}.out").read_text(encoding="utf-8") for word in _qualified(words)}
+    found = {word: LOCATED.findall(answer) for word, answer in answers.items()}
+    return {word: names[0] for word, names in found.items() if len(names) == 1}
 
 
-def first_names(located: Mapping[str, Iterable[str]], beside: str | None = None) -> dict[str, str]:
-    """Return the first full name of each word, passing over those of the module `beside`."""
-    kept = {
-        word: [name for name in names if beside is None or not name.startswith(f"{beside}.")]
-        for word, names in located.items()
-    }
-    return {word: names[0] for word, names in kept.items() if names}
+def without_meaning(words: Iterable[str], located: Mapping[str, str]) -> Iterator[str]:
+    """Yield the qualified words that have no full name, or several."""
+    yield from (
+        f"{word}: Coq does not say which constant this is" for word in _qualified(words) if word not in located
+    )
 
 
-def _names(words: Iterable[str]) -> list[str]:
-    return sorted(word for word in set(words) if not KEYWORD.fullmatch(word))
+def _qualified(words: Iterable[str]) -> list[str]:
+    return sorted(word for word in set(words) if "." in word)
 
 
 def in_full(text: str, located: Mapping[str, str]) -> str:
-    """Return a printed text with every word replaced by its full name."""
+    """Return a printed text with every qualified word replaced by its full name; the others are variables."""
     return WORD.sub(lambda word: located.get(word.group(), word.group()), text)
 
 

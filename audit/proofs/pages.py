@@ -72,6 +72,12 @@ def fingerprint(theorem: str, stored: dict[str, Any]) -> str:
     return _digits([row["statement"], *(f"{word} {stored['definitions'][word]}" for word in row["mentions"])])
 
 
+def fingerprinted(rows: Sequence[Carried], stored: dict[str, Any]) -> dict[str, str]:
+    """Return the committed digests of the definitions that the pages' fingerprints cover."""
+    words = {word for row in rows for word in stored["theorems"][row.theorem]["mentions"]}
+    return {word: stored["definitions"][word] for word in sorted(words)}
+
+
 def _digits(parts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]
 
@@ -146,9 +152,12 @@ def problems(rows: Sequence[Carried], stored: dict[str, Any], folder: Place = FO
     names = [entry.theorem for entry in found]
     yield from _missing_limits(sorted({entry.page for entry in found}), folder)
     carried = {row.theorem: row for row in rows}
-    for theorem in carried:
+    for theorem, row in carried.items():
         if names.count(theorem) != 1:
             yield f"{theorem}: {names.count(theorem)} entries on the pages of proofs/, not one"
+        level = stored["theorems"].get(theorem, {"level": row.level})["level"]
+        if level != row.level:
+            yield f"{theorem}: its level is {level} in the digests, and {row.level} in claims.json"
     for entry in found:
         where = f"{entry.page}, {entry.theorem}"
         if entry.theorem not in carried or entry.theorem not in stored["theorems"]:

@@ -33,6 +33,24 @@ class Attempt:
 
 PROVED = "Lemma cheated : False. Proof. exact cheat. Qed."
 
+ENDLESS = """
+Definition positive n := match n with 0 => False | S _ => True end.
+Definition large n := match n with 0 => False | S n => positive n end.
+Lemma part (b : bool) (x n : nat) :
+  b = true -> large x -> positive (match (if b then x else n) with 0 => n | S m => m end).
+Proof. intros Hb Hx. subst b. destruct x. exfalso; exact Hx. exact Hx. Qed.
+Fixpoint endless (n : nat) {struct n} : positive n -> False :=
+  match n with
+  | 0 => fun h => h
+  | S n => fun _ =>
+    let f (b : bool) (e : b = true) (x : nat) (Hx : large x) :=
+      endless (match (if b then x else n) with 0 => n | S m => m end) (part b x n e Hx)
+    in f true eq_refl 5 I
+  end.
+Lemma absurd : False.
+Proof. exact (endless 1 I). Qed.
+"""
+
 READ = (
     Attempt("an axiom behind a command that measures time", f"Time Axiom cheat : False. {PROVED}"),
     Attempt(
@@ -203,6 +221,20 @@ READ = (
     Attempt("another language of tactics", "From Ltac2 Require Import Ltac2. Ltac2 x () := ()."),
     Attempt("a tactic with a notation", 'Tactic Notation "t" := idtac.'),
     Attempt("a command that stops the reading", "Quit.", False),
+    Attempt(
+        "False by Coq's issue 16957: a tactic changes what the kernel computes with",
+        "Section S. Let x := 0. Definition wrong : x = 1 := "
+        "ltac:(change_no_check 0 with 1 in x; vm_compute; reflexivity). End S. "
+        "Lemma absurd : False. Proof. discriminate wrong. Qed.",
+    ),
+    Attempt("a tactic in a statement", "Lemma l : ltac:(exact True). Proof. exact I. Qed."),
+    Attempt("an unsafe tactic in a proof", "Lemma l : 1 = 1. Proof. change_no_check (1 = 1). reflexivity. Qed."),
+    Attempt("False by Coq's issue 20455: a recursion that does not end is accepted", ENDLESS),
+    Attempt("a recursive function in a term", "Definition f := fix f (n : nat) : nat := n."),
+    Attempt("a recursive function in a proof", "Lemma l : nat -> True. Proof. fix l 1. intros n. exact I. Qed."),
+    Attempt("a recursive function of a section", "Section S. Let Fixpoint f (n : nat) : nat := n. End S."),
+    Attempt("a value in the declaration of a type", "Inductive i := I (n : nat) (m := n)."),
+    Attempt("a proposition whose proofs are all equal", "Lemma l : forall P : SProp, P -> P. Proof. auto. Qed."),
 )
 """Behind the definitions of `WORDS`."""
 
@@ -317,7 +349,8 @@ ASKED = (
     Asked(
         "a recursive function for a plain one",
         WORDS.replace(
-            "Definition bound : nat := 2", "Fixpoint count (n : nat) : nat := 3.\nDefinition bound := count 0"
+            "Definition bound : nat := 2",
+            "Fixpoint count (n : nat) : nat := match n with O => 3 | S m => 3 end.\nDefinition bound := count 0",
         ),
         _stated("unfold bound. apply le_n", "repeat constructor"),
         "Words.bound: the definition has changed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -277,6 +278,29 @@ def test_another_definition_or_axiom_is_an_objection():
     ]
     assert objections(("Certificate.cheat",), digest) == ["release_is_private assumes Certificate.cheat"]
     assert list(_objections(Answers("8.16.1", {}, {}))) == ["release_is_private is not there"]
+
+
+def test_renewed_digests_that_no_page_vouches_for_certify_nothing(affairs, monkeypatch):
+    from audit.proofs.releases.check import _objections
+
+    honest, word = committed(), "Definitions.differentially_private"
+    text = certificate_text(certified(affairs, "pdfc"))
+
+    def renewed(name: str) -> None:
+        stored = honest | {"definitions": honest["definitions"] | {name: "0"}}
+        monkeypatch.setattr("audit.proofs.releases.check.committed", lambda: stored)
+
+    renewed(word)
+    found = check(text)
+    assert found.accepted is None
+    assert re.match(r"the pages disagree with the digests: \w+\.md, \w+: fingerprint is ", found.detail)
+    # a definition that no theorem mentions is in no fingerprint
+    renewed("Certificates.forged")
+    theorem = Theorem("", ("Certificates.forged",), ())
+    answers = Answers("8.16.1", {"release_is_private": theorem}, {"Certificates.forged": "0"})
+    assert list(_objections(answers)) == [
+        "Certificates.forged is not defined as committed in audit/proofs/digests.json"
+    ]
 
 
 def test_scales_file_is_as_generated_and_has_every_mechanism():

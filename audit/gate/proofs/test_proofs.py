@@ -314,6 +314,13 @@ def test_row_that_names_a_theorem_with_another_statement_is_found():
     assert "sensitivities.md, lemma_3: fingerprint" in found
 
 
+def test_level_beyond_that_of_the_claims_is_found():
+    stored = copy.deepcopy(committed())
+    stored["theorems"]["lemma_1"]["level"] = "classical"
+    (found,) = pages.problems(claims.rows(), stored)
+    assert found == "lemma_1: its level is classical in the digests, and reals in claims.json"
+
+
 def test_lines_of_the_proofs_fit_a_screen():
     # the generated scales have numbers of hundreds of digits
     for path in set(PROJECT.glob("*.v")) - {PROJECT / scales.FILE}:

@@ -16,7 +16,8 @@ from audit.proofs.files import FILES as PINNED
 from audit.proofs.grammar import WORDS as REFUSED_WORDS
 from audit.proofs.grammar import refused
 from audit.proofs.kernel import recheck
-from audit.proofs.names import constants, first_names, in_full
+from audit.proofs.names import LOCATED, constants, in_full, without_meaning
+from audit.proofs.releases.check import _objections
 from audit.proofs.sources import PROJECT, library_names, project_files, source_problems
 
 FEWEST_ATTEMPTS = 40
@@ -259,7 +260,63 @@ def test_words_are_replaced_by_full_names_whole():
     assert in_full("A.Rle (Rle R Rle')", located) == "CFM.A.Rle (Coq.Reals.Rdefinitions.Rle Coq.R Rle')"
 
 
-def test_names_of_a_certificate_do_not_hide_those_that_were_there():
-    located = {"scale": ["CFM.Certificate.scale", "Coq.A.scale", "Coq.B.scale"], "own": ["CFM.Certificate.own"]}
-    assert first_names(located) == {"scale": "CFM.Certificate.scale", "own": "CFM.Certificate.own"}
-    assert first_names(located, "CFM.Certificate") == {"scale": "Coq.A.scale"}
+def with_variable(folder, name, defined, stated):
+    """Return what is committed of a project with a variable called like a constant, and its printed definition."""
+    words = f"Definition {name} : nat := 2.\nDefinition twice ({name} : nat) : nat := {name} + {defined}.\n"
+    theorem = f"Theorem t : forall {name} : nat, {name} <= twice {name} + {stated}.\n"
+    proof = "Proof. intros x; unfold twice; rewrite <- Nat.add_assoc; apply Nat.le_add_r. Qed.\n"
+    imports = "From Coq Require Import PeanoNat.\nFrom CFM Require Import Words.\n"
+    build(project(folder, Words=words, Statements=imports + theorem + proof))
+    answers = ask(folder)
+    assert answers.unexplained == ()
+    return document(answers), (folder / "d.Words.twice.out").read_text(encoding="utf-8")
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize("name", ["scale", *exhaustively("value", "S", "Words")])
+def test_variable_is_not_taken_for_the_constant_of_its_name(tmp_path, name):
+    require_coq()
+    constant = f"Words.{name}"
+    honest, printed = with_variable(tmp_path / "honest", name, name, name)
+    altered, other = with_variable(tmp_path / "altered", name, constant, constant)
+    assert altered["definitions"]["Words.twice"] != honest["definitions"]["Words.twice"]
+    assert altered["theorems"]["t"]["statement"] != honest["theorems"]["t"]["statement"]
+    # the control: to ask what every word means, as was done once, hides the difference
+    mistaken = dict.fromkeys((name, constant), f"CFM.{constant}")
+    assert printed != other
+    assert in_full(printed, mistaken) == in_full(other, mistaken)
+
+
+@pytest.mark.coq
+def test_certificate_that_owns_a_name_hides_no_change_of_another(tmp_path, monkeypatch):
+    require_coq()
+    certificate = (
+        "From CFM Require Import Words.\nDefinition scale : nat := 0.\nDefinition small : nat := 0.\n"
+        "Theorem t : Words.small (Words.twice scale).\nProof. vm_compute. repeat constructor. Qed.\n"
+    )
+    words = WORDS + "Definition twice (scale : nat) : nat := scale + scale.\n"
+
+    def answers(case, words, certificate):
+        build(project(tmp_path / case, Words=words, Certificate=certificate))
+        return ask(tmp_path / case, statements="Certificate.v")
+
+    alone = certificate.replace("Definition scale", "Definition other").replace("twice scale", "twice other")
+    known = document(answers("alone", words, alone.replace("Definition small : nat := 0.", "")))
+    monkeypatch.setattr("audit.proofs.releases.check.fingerprinted", lambda *_: known["definitions"])
+    assert list(_objections(answers("honest", words, certificate), "t")) == []
+    changed = answers("changed", words.replace("scale + scale", "scale + 0"), certificate)
+    assert list(_objections(changed, "t")) == [
+        "Words.twice is not defined as committed in audit/proofs/digests.json"
+    ]
+
+
+def test_name_that_coq_prints_otherwise_is_passed_over():
+    answer = """Constant Coq.Init.Nat.add
+Constant Coq.Arith.PeanoNat.Nat.add (shorter name to refer to it in current context is PeanoNat.Nat.add)
+"""
+    assert LOCATED.findall(answer) == ["Coq.Init.Nat.add"]
+    assert LOCATED.findall("Constant Coq.ZArith.BinInt.Z.abs (alias of BinIntDef.Z.abs)") == [
+        "Coq.ZArith.BinInt.Z.abs"
+    ]
+    assert list(without_meaning({"Nat.add", "n"}, {"Nat.add": "Coq.Init.Nat.add"})) == []
+    assert list(without_meaning({"Nat.add", "n"}, {})) == ["Nat.add: Coq does not say which constant this is"]

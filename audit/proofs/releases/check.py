@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from audit.proofs.assumptions import LEVELS
@@ -24,7 +25,10 @@ from audit.proofs.build import (
     surroundings,
 )
 from audit.proofs.check import committed
+from audit.proofs.claims import rows
 from audit.proofs.grammar import refused
+from audit.proofs.pages import fingerprinted
+from audit.proofs.pages import problems as disagreements
 from audit.proofs.releases.text import THEOREM
 from audit.proofs.sources import PROJECT, source_problems
 
@@ -72,6 +76,10 @@ def check(
         The theorem that the certificate must prove.
     """
     problems = [*source_problems(PROJECT), *(f"{FILE}: {sentence}" for sentence in refused(text))]
+    # digests are generated: only the fingerprints on the pages, which a reviewer reads, vouch for them
+    problems += [
+        f"the pages disagree with the digests: {first}" for first in islice(disagreements(rows(), committed()), 1)
+    ]
     if problems:
         return CoqFinding(None, "; ".join(problems))
     end = time.monotonic() + seconds
@@ -132,7 +140,7 @@ def _objections(answers: Answers, theorem: str = THEOREM) -> Iterator[str]:
             yield f"{name} assumes {', '.join(beyond)}"
     if theorem not in answers.theorems:
         yield f"{theorem} is not there"
-    known = committed()["definitions"]
+    known = fingerprinted(rows(), committed())
     for word, digest in answers.definitions.items():
         if not word.startswith(f"{MODULE}.") and known.get(word) != digest:
             yield f"{word} is not defined as committed in audit/proofs/digests.json"

@@ -1,0 +1,77 @@
+"""Recursive functions of the proofs visibly end; those that need Coq's own check to say so are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.proofs.recursion import visibly_ends
+from audit.proofs.sources import PROJECT, project_files, sentences
+
+PLAIN = "Fixpoint f (n m : nat) : nat := match n with S k => f k (f k m) | O => m end"
+
+
+def changed(old: str, new: str) -> str:
+    assert old in PLAIN
+    return PLAIN.replace(old, new)
+
+
+def test_every_recursive_function_of_the_proofs_visibly_ends():
+    found = [
+        sentence
+        for name in project_files(PROJECT)
+        for sentence in sentences((PROJECT / name).read_text(encoding="utf-8"))
+        if sentence.startswith("Fixpoint")
+    ]
+    assert len(found) > 40
+    assert [sentence for sentence in found if not visibly_ends(sentence)] == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        PLAIN,
+        changed("S k => f k (f k m) | O => m", "O => m | S k => fold_left (fun t u => f k (t + u)) [m] 0"),
+        changed("match n with S k => f k (f k m) | O => m", "match m, n with S l, S k => f k 0 + l | _, _ => 0"),
+        "Fixpoint f {A : Type} (l : list A) {struct l} : nat := match l with [] => 0 | _ :: rest => f rest end",
+        "Fixpoint f (n : nat) : nat := match n with O => 0 | S _ => 1 end%nat",
+    ],
+)
+def test_visible_end_is_seen(sentence):
+    assert visibly_ends(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Fixpoint f (n : nat) : False := f n",
+        changed("f k (f k m)", "f n m"),
+        changed("f k (f k m)", "f k (f n m)"),
+        changed("f k (f k m)", "f (pred k) m"),
+        changed("f k (f k m)", "f (match k with O => n | S l => l end) m"),
+        changed("f k (f k m)", "f k (g f)"),
+        changed("f k (f k m)", "f k (g (f))"),
+        changed("f k (f k m)", "f (k) m"),
+        changed("f k (f k m)", "let k := n in f k m"),
+        changed("f k (f k m)", "(fun k => f k m) n"),
+        changed("f k (f k m)", "(fun (l k : nat) => f k m) n n"),
+        changed("f k (f k m)", "@f k m"),
+        changed("f k (f k m)", "f (m := n) k k"),
+        changed("f k (f k m)", "g {k : nat | f k m = 0}"),
+        changed("f k (f k m)", "(fix g (l : nat) := f l m) n"),
+        changed("S k", "S k as l"),
+        changed("S k", "k"),
+        changed("S k", "(k)"),
+        changed("S k", "k | S k"),
+        changed("O => m", "k => f k m"),
+        changed(
+            "match n with S k => f k (f k m) | O => m", "match n, m with S k, S l => f k m + f n l | _, _ => 0"
+        ),
+        changed("match n", "match pred n"),
+        changed("end", "end + f n m"),
+        changed("end", "end with g (n : nat) : nat := f n n"),
+        changed("(n m : nat)", "(n : nat) (m := 2)"),
+        changed("(n m : nat)", "n m"),
+    ],
+)
+def test_recursion_that_may_not_end_is_refused(sentence):
+    assert not visibly_ends(sentence)
