@@ -30,7 +30,7 @@ def test_a_rule_is_adopted_if_it_is_better_over_all_and_worse_nowhere():
 
 def test_the_page_says_which_rule_was_better():
     rules = {}
-    for name in ("shares", "shares-again", "shares-neighbours"):
+    for name in ("shares", "shares-again", "shares-neighbours", "shares-corners"):
         found = json.loads((ROOT / f"docs/data/{name}.json").read_text())["rules"]
         assert all(rule == judged(rule["tables"]) for rule in found.values())
         rules |= found
