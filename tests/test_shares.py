@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from reference.repaired.sums import gradient
 from tests.benchmarks.constants import MODULES
+from tests.benchmarks.corners import corners_of, estimated, measured
 from tests.benchmarks.shares import (
     NEIGHBOURS,
     ROUNDS,
@@ -14,6 +20,7 @@ from tests.benchmarks.shares import (
     judged,
     rule_table,
 )
+from tests.test_repaired_sums import RECORDS
 
 ROOT = Path(__file__).parent.parent
 
@@ -36,6 +43,22 @@ def test_the_page_says_which_rule_was_better():
         rules |= found
     assert [name for name, rule in rules.items() if rule["adopted"]] == [ROUNDS, NEIGHBOURS]
     assert rule_table(rules) in (ROOT / "docs/frontier.md").read_text()
+
+
+def test_corners_measure_the_same_gradient_with_less_noise():
+    records = RECORDS.on_grid()
+    corners, d = corners_of(records.domain), records.domain.dimension
+    alone = [gradient(records.x[i : i + 1], records.y[i : i + 1], np.zeros(d)) for i in range(len(records))]
+    # every residual at 0 is 1/2 or -1/2: |x| <= 1, exactly, and just
+    lengths = [sum(value**2 for value in measured(one, corners)) for one in alone]
+    assert Fraction(99999, 400000) < max(lengths) <= Fraction(1, 4)
+    total = np.sum(alone, axis=0)
+    again = estimated(measured(total, corners).astype(float), corners)
+    assert again == pytest.approx(total.astype(float), abs=1e-9)
+    spread = np.array([estimated(row, corners) for row in np.eye(d)])
+    between = [spread[:, one.columns] - spread[:, one.columns].mean(axis=1, keepdims=True) for one in corners]
+    as_encoded = sum(one.width - 1 for one in corners)
+    assert 0.5 * as_encoded < sum((part**2).sum() for part in between) < 0.9 * as_encoded
 
 
 def test_the_rules_that_were_adopted_are_the_ones_that_run():

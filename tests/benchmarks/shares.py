@@ -24,8 +24,8 @@ German.  ``--again`` decides it: two and four times as many splits of COMPAS and
 (seeds 77 to 82).  A first run (seed 16) with .6 a step adopted both; .5 was then better on the made tables of
 :mod:`tests.peers.tables`, where noise drowns more.  A rule that is not adopted is not built upon.
 
-``--corners`` decides the fifth on as many splits, new ones again (seed 25).  It was found on nine tables of others and
-on other splits of these (seeds 17 to 23), where also its stretching and how far corners move were settled.
+``--corners`` decides the fifth on as many splits, new ones again (seed 25).  It was found on nine tables of others
+and on other splits of these (seeds 17 to 23), where also its stretching and how far corners move were settled.
 """
 
 from __future__ import annotations
