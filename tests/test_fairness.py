@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from reference.common.documents import plain
 from reference.domain import Domain
@@ -45,11 +46,25 @@ def test_metrics_equal_hand_computed_values() -> None:
     assert metrics.positive_rate_group_1 == 2 / 3
     assert metrics.positive_rate_group_0 == 0.0
     assert metrics.risk_difference == 2 / 3
-    # rates of 2/3 among 3 records and of 0 among 2
-    assert metrics.risk_difference_error == pytest.approx(math.sqrt(2 / 27))
+    # rates of 2/3 among 3 records and of 0, which counts as 1/4, among 2
+    assert metrics.risk_difference_error == pytest.approx(math.sqrt(2 / 27 + 3 / 32))
     assert metrics.risk_difference_error == risk_difference_error(predict(W, X), Z)
     # zbar = 3/5; x.w = 1/4, -1/4, 1/2, -1/2, 0: sum over group 1 is 1/2, over all 0
     assert metrics.boundary_covariance == pytest.approx(1 / 2, abs=1e-15)
+
+
+def test_sampling_error_covers_small_groups_that_are_selected_entirely() -> None:
+    """31 records, each selected with probability .97, beside many that none of is: two errors cover .97."""
+    size, true, many = 31, 0.97, 100_000
+    selected = np.arange(size + 1)
+    z = np.repeat([1.0, 0.0], [size, many])
+    errors = [risk_difference_error(np.arange(size + many) < k, z) for k in selected]
+    chances = binom.pmf(selected, size, true)
+    covered = np.abs(selected / size - true) <= 2 * np.array(errors)
+    assert chances[covered].sum() > 0.9
+    # the broken control: the variance of a rate of 1 is taken for 0
+    plain = np.sqrt(selected * (size - selected) / size**3)
+    assert chances[np.abs(selected / size - true) <= 2 * plain].sum() < 0.7
 
 
 def test_metrics_of_a_predictor_better_than_the_majority() -> None:

@@ -197,8 +197,10 @@ def test_unusable_requests_are_refused():
         RepairedClassifier(domain=DOMAIN).fit(X.to_numpy(), Y, sensitive_features=Z)
     with pytest.raises(MissingColumnError, match="age"):
         RepairedClassifier(domain=DOMAIN).fit(X.drop(columns="age"), Y, sensitive_features=Z)
-    with pytest.raises(ExtraColumnError, match="income"):
+    with pytest.raises(ExtraColumnError, match=r"drop this column from X .*income"):
         RepairedClassifier(domain=DOMAIN).fit(X.assign(income=Y), Y, sensitive_features=Z)
+    with pytest.raises(ReadingError, match=r"the values of column 'sex', dropped from X$"):
+        RepairedClassifier(domain=DOMAIN).fit(X.assign(sex=Z), Y)
     with pytest.raises(ReadingError, match="no group"):
         RepairedClassifier(domain=DOMAIN.with_(group=None)).fit(X, Y)
     with pytest.raises(ParameterError, match="sample_weight must be left out: the sensitivity"):

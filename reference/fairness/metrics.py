@@ -76,14 +76,19 @@ def risk_difference(prediction: BoolArray, z: FloatArray, groups: int = 2) -> fl
 
 
 def risk_difference_error(prediction: BoolArray, z: FloatArray, groups: int = 2) -> float:
-    """Return the standard error of a sample's risk difference, from the two groups that differ most."""
+    """Return the standard error of a sample's risk difference, from the two groups that differ most.
+
+    Where all or none of a group are selected, its rate counts as (k + 1) / (m + 2) for k of m: a small group that
+    is selected entirely says little.
+    """
     parts = [prediction[z == group] for group in range(groups)]
     rates = sorted((float(part.mean()), len(part)) for part in parts if len(part))
     return _difference_error(rates[0], rates[-1])
 
 
 def _difference_error(*rates: tuple[float, int]) -> float:
-    return math.sqrt(sum(rate * (1 - rate) / size for rate, size in rates))
+    inside = [(rate if 0 < rate < 1 else (rate * size + 1) / (size + 2), size) for rate, size in rates]
+    return math.sqrt(sum(rate * (1 - rate) / size for rate, size in inside))
 
 
 def equalized_odds_difference(

@@ -306,10 +306,13 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for marker, values, name in ((declared.label, y, "y"), (declared.group, groups, "sensitive_features")):
             if marker is None:
                 continue
+            beside = marker.column in table and marker.column not in {one.name for one in declared.attributes}
             if values is None:
-                raise ReadingError(name, None, f"given: the values of column {marker.column!r}")
-            if marker.column in table and marker.column not in {one.name for one in declared.attributes}:
-                raise ExtraColumnError("the label and the group are given apart from X", column=marker.column)
+                drop = ", dropped from X" if beside else ""
+                raise ReadingError(name, None, f"given: the values of column {marker.column!r}{drop}")
+            if beside:
+                said = "the label and the group are given apart from X: drop this column from X"
+                raise ExtraColumnError(said, column=marker.column)
             table[marker.column] = _values(marker.column, one_column(name, values))
         return encode_raw(declared, table)
 
