@@ -204,14 +204,16 @@ def test_committed_rows_are_of_all_budgets_and_models(data):
 
 
 def test_a_target_is_met_within_two_standard_errors_and_no_further():
-    def row(accuracy: float, difference: float) -> dict:
-        return {"accuracy": {"mean": accuracy, "std": 0.02}, "risk_difference": {"mean": difference, "std": 0.02}}
+    def row(accuracy: float, difference: float, selected: float = 0.2) -> dict:
+        means = {"accuracy": accuracy, "risk_difference": difference, "positive_rate": selected}
+        return {name: {"mean": mean, "std": 0.02} for name, mean in means.items()}
 
     target = Target("1", "0", "demographic_parity", True, 0.8, 0.01)
     # the standard error is .002 for 100 splits
     assert target.margin(row(0.7961, 0.0), 100) > MET
     assert target.margin(row(0.7959, 0.0), 100) < MET
     assert target.margin(row(0.9, 0.0141), 100) < MET < target.margin(row(0.9, 0.0139), 100)
+    assert target.margin(row(0.9, 0.0, 0.0959), 100) < MET < target.margin(row(0.9, 0.0, 0.0961), 100)
 
 
 def test_a_frontier_is_drawn_twice_alike(document, tmp_path):

@@ -72,6 +72,11 @@ def test_the_command_says_both_ends(capsys, monkeypatch, tmp_path) -> None:
     assert DROWNED_MODEL not in said(10_000)
     assert "less than 1% where the columns tell the label clearly" in said(1_000_000)
     assert "Hint: 'flag': the forecast counts 8 columns each" in few
+    # German credit has 800 records to fit
+    alone = "they are too few for a fair model, whatever the budget"
+    assert alone in said(800, "--epsilon 10")
+    assert alone not in said(2_000, "--epsilon 10")
+    assert alone not in said(800, "--epsilon 10 --fairness none")
 
 
 @pytest.mark.parametrize(

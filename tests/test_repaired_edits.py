@@ -139,6 +139,7 @@ def test_an_edited_file_is_refused_in_a_line_or_harmless(tmp_path, capsys, group
         (3, {}, ("cells", "probes", 1, "noise", 0), lambda noise: noise / 2),
     ],
 )
+@pytest.mark.filterwarnings("ignore:chance alone")
 def test_what_a_file_says_beside_what_it_released_is_refused(tmp_path, groups, settings, place, new):
     document, *_ = fit(groups, **settings)
     (tmp_path / "release.json").write_text(json.dumps(edited(document, place, new)))

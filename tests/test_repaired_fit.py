@@ -278,6 +278,21 @@ def test_standard_errors_are_near_what_repeated_releases_show(budget):
     assert (stated / shown).max() < 2
 
 
+def test_standard_errors_are_unknown_where_whole_steps_would_not_settle():
+    random = np.random.default_rng(0)
+    trait = random.integers(0, 4, 20_000)
+    y = random.random(len(trait)) < np.array([0.3, 0.45, 0.55, 0.7])[trait]
+    for count, known in ((1, True), (40, False)):
+        near = random.random((len(trait), count)) < 0.95
+        said = np.where(near, trait[:, None], random.integers(0, 4, near.shape))
+        domain = Domain(tuple(OneHot(f"c{j}", (0, 1, 2, 3)) for j in range(count)), "y")
+        records = prepared(
+            encode_table(domain, {f"c{j}": said[:, j] for j in range(count)} | {"y": y.astype(int)})
+        )
+        model = repaired_logistic(records, Budget(3, "1e-5"), rng=0)
+        assert np.isfinite(standard_errors(model, domain)).all() == known
+
+
 @pytest.mark.parametrize("intercept", [False, True])
 def test_standard_errors_know_a_declared_constant(intercept):
     plain = people(20_000, 12, keep_group=False)

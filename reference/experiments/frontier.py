@@ -338,8 +338,13 @@ class Target:
         if self.risk_difference is not None:
             fair = row["risk_difference"]
             found.append((self.risk_difference - fair["mean"]) / (fair["std"] * error))
+        rate = row["positive_rate"]
+        found.append((rate["mean"] - LEAST_POSITIVE_RATE) / (rate["std"] * error))
         return float(min(found))
 
+
+LEAST_POSITIVE_RATE = 0.10
+"""A model that selects fewer meets no target."""
 
 ADULT_TARGETS = tuple(
     Target(epsilon, delta, "none" if most is None else "demographic_parity", group, accuracy, most, encoding)

@@ -87,6 +87,15 @@ def probe_warnings(noise: float | None) -> tuple[str, ...]:
     return (f"{said}: declare fewer and larger groups, get more records, or spend more",)
 
 
+def chance_warnings(records: int, fairness: str) -> tuple[str, ...]:
+    """Return a warning where chance alone leaves groups of a third and two thirds further apart than is fair."""
+    chance = math.sqrt((3 + 3 / 2) / 4 / records)
+    if fairness == "none" or chance <= DROWNED:
+        return ()
+    said = f"chance alone sets groups apart by about {chance:.2g} among {records:,} records"
+    return (f"{said}: they are too few for a fair model, whatever the budget; do not spend it",)
+
+
 def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> DomainFile:
     """Adapt a domain file to the mechanism.
 
@@ -166,7 +175,7 @@ class Advice(Document, frozen=True, kw_only=True):
         """Warnings before the budget is spent."""
         drowned = f"; {DROWNED_MODEL}" if self.one_group_alone else ""
         few = (f"{self}{drowned}",) if self.outlook in FEW_RECORDS else ()
-        return few + probe_warnings(self.risk_difference_noise)
+        return few + chance_warnings(self.records, self.fairness) + probe_warnings(self.risk_difference_noise)
 
     @property
     def one_group_alone(self) -> bool:

@@ -21,7 +21,8 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
 
     This takes the gradient as linear around w, with the curvature H of records drawn from the released counts: an
     iterate t carries the noise of step s as A^(t - s) P, A = I - P H.  Sampling error is left out.  All steps
-    count as whole, because no release shows which were halved.
+    count as whole, because no release shows which were halved.  Where whole steps would not settle, as with many
+    attributes that say the same, errors are unknown: infinite.
     """
     steps = _label_steps(model)
     # the released sums halved, for the first gradient
@@ -31,6 +32,8 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     second = descent.independent_second_moments(model.counts, domain, model.n)
     inverse = descent.preconditioner(second, last / math.sqrt(len(steps)), domain)
     curvature = curvature_at(model.w, model.counts, domain, model.n)
+    if not settles(inverse, curvature):
+        return np.full(len(inverse), np.inf)
     # A <- I - P H
     carried = np.eye(len(inverse)) - inverse @ curvature
     kept = max(1, int(descent.AVERAGED * len(steps)))
@@ -45,6 +48,12 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
         variance += deviation**2 * (total**2).sum(axis=1)
     errors: FloatArray = np.sqrt(variance)
     return errors
+
+
+def settles(inverse_curvature: FloatArray, curvature: FloatArray) -> bool:
+    """Return whether I - P H carries noise on without making it larger: the eigenvalues of P H are at most 2."""
+    root = np.linalg.cholesky(inverse_curvature)
+    return bool(np.linalg.eigvalsh(root.T @ curvature @ root)[-1] <= 2.0)
 
 
 def curvature_at(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> FloatArray:
