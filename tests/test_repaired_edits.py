@@ -25,7 +25,7 @@ from tests.test_repaired_classifier import NEW, NEW_Z, fitted
 TRIED = 150
 """Edits of each file."""
 
-pytestmark = pytest.mark.filterwarnings("ignore:noise")
+pytestmark = pytest.mark.filterwarnings("ignore:noise", "ignore:chance alone")
 
 OTHERS: tuple[Any, ...] = (
     *(None, True, "", "x", "0", "-1", "2", "1/0", "1e400", "1e-400", "nan", [], {}, [0.0]),
@@ -139,7 +139,6 @@ def test_an_edited_file_is_refused_in_a_line_or_harmless(tmp_path, capsys, group
         (3, {}, ("cells", "probes", 1, "noise", 0), lambda noise: noise / 2),
     ],
 )
-@pytest.mark.filterwarnings("ignore:chance alone")
 def test_what_a_file_says_beside_what_it_released_is_refused(tmp_path, groups, settings, place, new):
     document, *_ = fit(groups, **settings)
     (tmp_path / "release.json").write_text(json.dumps(edited(document, place, new)))
