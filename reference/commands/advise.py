@@ -19,14 +19,7 @@ from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
 from reference.domain.file import load_domain_file
-from reference.repaired.advice import (
-    DROWNED_MODEL,
-    Advice,
-    advise,
-    chance_warnings,
-    probe_warnings,
-    zero_one_hints,
-)
+from reference.repaired.advice import DROWNED_MODEL, Advice, advise, zero_one_hints
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 from reference.repaired.shortfall import most_paid
@@ -99,11 +92,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
         about = f"about {found.risk_difference_noise:.3g}, more where a group is small"
         lines.append(f"Fairness: noise leaves a difference of {rates} of {about}.")
-        said = (
-            *chance_warnings(found.records, found.fairness),
-            *probe_warnings(found.risk_difference_noise),
-            *[DROWNED_MODEL] * found.one_group_alone,
-        )
+        said = (*found.fairness_warnings, *[DROWNED_MODEL] * found.one_group_alone)
         lines += [f"warning: {warning}" for warning in said]
         lines.append(
             "Not forecast: the accuracy that fairness itself costs. It depends on how groups differ in your data."

@@ -175,7 +175,12 @@ class Advice(Document, frozen=True, kw_only=True):
         """Warnings before the budget is spent."""
         drowned = f"; {DROWNED_MODEL}" if self.one_group_alone else ""
         few = (f"{self}{drowned}",) if self.outlook in FEW_RECORDS else ()
-        return few + chance_warnings(self.records, self.fairness) + probe_warnings(self.risk_difference_noise)
+        return few + self.fairness_warnings
+
+    @property
+    def fairness_warnings(self) -> tuple[str, ...]:
+        """Warnings of what chance and noise leave between groups."""
+        return chance_warnings(self.records, self.fairness) + probe_warnings(self.risk_difference_noise)
 
     @property
     def one_group_alone(self) -> bool:
