@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 
@@ -96,6 +97,23 @@ def test_the_rule_for_bins_reads_the_bounds_only():
         file = binned(SOURCES[name].domain_file("one_hot"))
         assert not any(type(attribute) is Numeric for attribute in file.attributes)
         assert binned(file) == file
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0, 1.7e308), (-1.7e308, 0), (-8e307, 8e307), (1e308, 1.7e308), (1, 1 + 2**-50)]
+)
+def test_extreme_bounds_have_distinct_bins(bounds):
+    number = Binned("gain", *bounds)
+    assert len(set(number.columns)) == len(number.edges) + 1 > 3
+    assert number.encode(bounds, clip=False).sum(axis=1).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "why"), [((-1e308, 1e308), "finite difference"), ((0, 5e-324), "farther apart")]
+)
+def test_bounds_without_bins_are_refused_by_name(bounds, why):
+    with pytest.raises(DeclarationError, match=rf"bounds of 'gain' .*{why}.*{re.escape(str(bounds))}"):
+        Binned("gain", *bounds)
 
 
 # --- Missing numbers --------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
             and is_finite(self.upper - self.lower)
         ):
             raise DeclarationError(
-                f"bounds of {self.name!r}", (self.lower, self.upper), "finite with lower < upper"
+                f"bounds of {self.name!r}", bounds, "finite with lower < upper and a finite difference"
             )
 
     @property
@@ -156,6 +156,11 @@ class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned",
         super().__post_init__()
         if not self.edges:
             force_setattr(self, "edges", edges_of(self.lower, self.upper))
+            if not self.edges:
+                bounds = (self.lower, self.upper)
+                raise DeclarationError(
+                    f"bounds of {self.name!r}", bounds, "farther apart: no eighth is between them"
+                )
         ends = [self.lower, *self.edges, self.upper]
         if not all(is_finite(edge) for edge in self.edges) or any(a >= b for a, b in pairwise(ends)):
             raise DeclarationError(f"edges of {self.name!r}", self.edges, "ascending, between the bounds")
