@@ -354,7 +354,7 @@ def lr(records: Records, readings: Readings = PLAIN) -> Release:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    records.domain.require_two_groups()
+    records.domain.require_of_paper()
     noise = Noise.uniform("none", 0.0, 0)
     if np.unique(records.y).size < 2:
         minimum = Minimum("unbounded", None, ())

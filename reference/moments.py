@@ -55,7 +55,7 @@ class Moments:
     sum_xx: NumberArray
 
     def __post_init__(self) -> None:
-        self.domain.require_two_groups()
+        self.domain.require_of_paper()
 
     def __repr__(self) -> str:
         # exact statistics may not reach a log by accident

@@ -50,7 +50,7 @@ class Records:
     ----------
     domain : Domain
     x : ndarray, shape (n, d), float64
-        Encoded features, each row inside the domain's norm; nonnegative but in the `symmetric_ball`.
+        Encoded features, each row inside the domain's norm; nonnegative where :attr:`Domain.signed` says so.
     y : ndarray, shape (n,), float64
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None
@@ -250,7 +250,8 @@ def _require_encoded(records: Records) -> None:
             levels = np.arange(len(attribute.categories)) / (len(attribute.categories) - 1) * corner
             fine[:, part] = np.isin(entries, levels)
         else:
-            fine[:, part] = (entries >= 0) & (entries <= corner)
+            lowest = -corner if domain.signed[part.start] else 0.0
+            fine[:, part] = (entries >= lowest) & (entries <= corner)
     if domain.keep_group and records.z is not None:
         own = records.z[:, None] == np.arange(domain.groups) if domain.group_values else records.z[:, None]
         fine[:, column:] = records.x[:, column:] == own * corner
@@ -379,13 +380,13 @@ def _check_group(z: FloatArray, domain: Domain) -> None:
 def _check_entries(records: Records) -> None:
     """Reject NaN, infinities, negative entries and rows outside the norm, one block at a time."""
     in_ball = records.domain.norm != "unit_box"
-    lowest = -1.0 if records.domain.norm == "symmetric_ball" else 0.0
+    lowest = np.where(records.domain.signed, -1.0, 0.0)
     limit = 1.0 + norm_slack(records.domain.dimension) if in_ball else 1.0
     for start in range(0, len(records), BLOCK_ROWS):
         block = records.x[start : start + BLOCK_ROWS]
         size = np.einsum("ij,ij->i", block, block).max() if in_ball else block.max()
         # NaN and infinity make a comparison fail too, so a block that passes is sound.
-        if not (block.min() >= lowest * limit and size <= limit):
+        if not ((block.min(axis=0) >= lowest * limit).all() and size <= limit):
             _report_first_bad_entry(records, start, limit)
 
 
@@ -394,13 +395,14 @@ def _report_first_bad_entry(records: Records, start: int, limit: float) -> None:
     columns = records.domain.columns
     for offset, row_values in enumerate(block):
         row = start + offset
-        for column, value in zip(columns, row_values.tolist(), strict=True):
+        for column, value, signed in zip(columns, row_values.tolist(), records.domain.signed, strict=True):
             if np.isnan(value):
                 raise NotANumberError("NaN", row=row, column=column, value=value)
             if np.isinf(value):
                 raise InfiniteValueError("infinite value", row=row, column=column, value=value)
-            if value < 0.0 and records.domain.norm != "symmetric_ball":
-                raise NegativeEntryError("the domain has no negative entries", row=row, column=column, value=value)
+            if value < 0.0 and not signed:
+                problem = "the domain has no negative entries"
+                raise NegativeEntryError(problem, row=row, column=column, value=value)
             if records.domain.norm == "unit_box" and value > 1.0:
                 raise NormError("entry above 1 in the unit box", row=row, column=column, value=value)
         squared_norm = float(np.einsum("j,j->", row_values, row_values))

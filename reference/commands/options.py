@@ -323,7 +323,7 @@ def _file_data(options: DataOptions, file: str, on_block: OnBlock | None, way: W
         if getattr(options, name) is not None:
             raise ReadingError(name, getattr(options, name), "left out for a data file: the domain file has it")
     declared = declared_from(options)
-    declared.domain.require_two_groups()
+    declared.domain.require_of_paper()
     table = open_table(file)
     records = record_blocks(table, declared, rows=options.block_rows, on_block=on_block, way=way)
     return Data(declared, records)

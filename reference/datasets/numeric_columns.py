@@ -33,7 +33,7 @@ class NumericEncoder:
     Parameters
     ----------
     domain : Domain
-        Every attribute is Numeric, none is clipped, and none may be missing.
+        Every attribute is Numeric, none is clipped or centred, and none may be missing.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -48,9 +48,10 @@ class NumericEncoder:
 
     @classmethod
     def of(cls, domain: Domain) -> NumericEncoder | None:
-        """Return the encoder of a domain; None for one that has categories, or columns that are clipped."""
+        """Return the encoder of a domain; None for one that has categories, or clipped or centred columns."""
         plain = all(
-            type(entry) is Numeric and not entry.clip and entry.missing is UNSET for entry in domain.attributes
+            type(entry) is Numeric and not entry.clip and not entry.centred and entry.missing is UNSET
+            for entry in domain.attributes
         )
         return cls(domain) if plain and not domain.group_values else None
 

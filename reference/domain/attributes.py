@@ -1,4 +1,4 @@
-"""Attributes: one declared column each, and how it becomes numbers in [0, 1] by public constants."""
+"""Attributes: one declared column each, and how it becomes numbers by public constants."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Categories: TypeAlias = Annotated[
 
 
 class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defaults=True):
-    """A number with declared public bounds; encoded as (value - lower) / (upper - lower).
+    """A number with public bounds; encoded as u = (value - lower) / (upper - lower), or centred as 2 u - 1.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         For readers of the file; not kept.
     missing : float, optional
         The number within the bounds that a missing value counts as; without it a missing value is an error.
+    centred : bool
+        Encode the middle of the bounds as 0 and the bounds as -1 and 1; for the `symmetric_ball`.
     """
 
     name: Name
@@ -71,10 +73,13 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
     from_data: bool = False
     comment: str = ""
     missing: Missing = UNSET
+    centred: bool = False
 
     def __post_init__(self) -> None:
         force_setattr(self, "comment", "")
         self._check_bounds()
+        if self.centred and self.has_bins:
+            raise DeclarationError(f"`centred` of {self.name!r}", True, "left out: it is of `numeric`")
         if self.missing is UNSET or (self.missing == OWN_BIN and self.has_bins):
             return
         if not (isinstance(self.missing, (int, float, np.number)) and self.lower <= self.missing <= self.upper):
@@ -127,10 +132,11 @@ class Numeric(Document, frozen=True, tag_field="kind", tag="numeric", omit_defau
         return within
 
     def encode(self, values: Column, *, clip: bool) -> FloatArray:
-        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1]."""
+        """Encode one column, shape (n,), into shape (n, 1) with entries in [0, 1], or in [-1, 1] if centred."""
         within = self.within(values, clip=clip)
         # The quotient of two rounded differences can exceed 1 by one rounding: the clip keeps [0, 1] exact.
-        return np.clip((within - self.lower) / (self.upper - self.lower), 0.0, 1.0)[:, None]
+        share = np.clip((within - self.lower) / (self.upper - self.lower), 0.0, 1.0)[:, None]
+        return 2.0 * share - 1.0 if self.centred else share
 
 
 class Binned(Numeric, frozen=True, kw_only=True, tag_field="kind", tag="binned", omit_defaults=True):

@@ -7,12 +7,12 @@ from reference.domain.file import DomainFile
 
 
 def binned(declared: DomainFile) -> DomainFile:
-    """Return the domain file with each plain number put into bins; all else stays."""
+    """Return the domain file with each plain number put into bins; all else stays, a centred number too."""
     return declared.with_(attributes=tuple(_binned(attribute) for attribute in declared.attributes))
 
 
 def _binned(attribute: Attribute) -> Attribute:
-    if type(attribute) is not Numeric:
+    if type(attribute) is not Numeric or attribute.centred:
         return attribute
     return Binned(
         attribute.name,

@@ -32,11 +32,11 @@ INTERCEPT = "(intercept)"
 class Domain:
     """The declared domain of a data set.
 
-    Every attribute is encoded into [0, 1] by public constants.  In the `unit_box` that is all.  In the
-    `unit_ball` the encoded vector is multiplied by :attr:`column_factor`, which is 1/sqrt(m) rounded down for
-    m attributes (the intercept and a kept group count as one each, a one-hot attribute as one), so that
-    ``|x|_2 <= 1`` holds for every admissible record, in exact arithmetic on the floats used.  The `symmetric_ball`
-    is encoded like the `unit_ball` and admits already encoded records with entries of any sign.
+    Every attribute is encoded into [0, 1], a centred one into [-1, 1], by public constants.  In the `unit_box`
+    that is all.  In the `unit_ball` the encoded vector is multiplied by :attr:`column_factor`, which is 1/sqrt(m)
+    rounded down for m attributes (the intercept and a kept group count as one each, a one-hot attribute as one),
+    so that ``|x|_2 <= 1`` holds for every admissible record, in exact arithmetic on the floats used.  In the
+    `symmetric_ball` that is so too, numbers may be centred, and `prescaled` columns have any sign.
 
     Parameters
     ----------
@@ -93,6 +93,13 @@ class Domain:
                 marks = {self.label, self.group}.intersection(twice)
                 apart = " (attributes leave out the label and the group)" if marks else ""
                 raise DeclarationError("names", twice, f"distinct{apart}")
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        centred = [one.name for one in self.attributes if isinstance(one, Numeric) and one.centred]
+        if centred and (self.prescaled or self.norm != "symmetric_ball"):
+            allowed = "left out, except in the `symmetric_ball` and of columns that are not `prescaled`"
+            raise DeclarationError("centred", centred, allowed)
         if self.prescaled:
             for attribute in self.attributes:
                 if type(attribute) is not Numeric or (attribute.lower, attribute.upper) != (0.0, 1.0):
@@ -139,8 +146,8 @@ class Domain:
         """The number of groups; z is a whole number below it."""
         return len(self.group_values) or 2
 
-    def require_two_groups(self) -> None:
-        """Raise for a group of more than two values, which the paper does not treat.
+    def require_of_paper(self) -> None:
+        """Raise for a group of more than two values and for centred attributes, which the paper does not treat.
 
         Raises
         ------
@@ -149,6 +156,20 @@ class Domain:
         if self.group_values:
             allowed = "of two values: the paper's mechanisms have z in {0, 1}; `repaired` takes more"
             raise DeclarationError(f"the group {self.group!r}", self.group_values, allowed)
+        if any(self.signed) and not self.prescaled:
+            names = [name for name, signed in zip(self.columns, self.signed, strict=True) if signed]
+            allowed = "left out: the paper's mechanisms encode into [0, 1]; `repaired` takes centred numbers"
+            raise DeclarationError("centred", names, allowed)
+
+    @cached_property
+    def signed(self) -> tuple[bool, ...]:
+        """Of each column, whether a record of the domain may have a negative entry there."""
+        if self.prescaled:
+            return (self.norm == "symmetric_ball",) * self.dimension
+        found = [False] * int(self.intercept)
+        for one in self.attributes:
+            found += [isinstance(one, Numeric) and one.centred] * len(one.columns)
+        return (*found, *[False] * (self.dimension - len(found)))
 
     @property
     def dimension(self) -> int:

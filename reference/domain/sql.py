@@ -39,7 +39,7 @@ def moments_query(declared: DomainFile, table: str, steps: int) -> str:
     another step of the grid; `refused` looks at the steps, so whatever is not refused is inside the domain.
     """
     domain = declared.domain
-    domain.require_two_groups()
+    domain.require_of_paper()
     d, top = range(domain.dimension), int(Fraction(domain.column_factor) * steps)
     columns = [f"{entry} AS x_{j}" for j, entry in enumerate(_coordinates(declared, steps))]
     columns.append(f"{_mark(declared.label)} AS y")

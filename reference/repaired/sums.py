@@ -49,9 +49,11 @@ def label_sums(x: FloatArray, target: FloatArray) -> NumberArray:
 def label_sums_change(domain: Domain) -> Change:
     """Return the sensitivities of :func:`label_sums` (Lemma 2).
 
-    The squared l2-sensitivity is 2, or 4 where entries may be negative.
+    The squared l2-sensitivity is 2, or 4 where an entry may be negative.  If the label flips, x leaves one half
+    and x' enters the other: |x|^2 + |x'|^2 <= 2.  If it stays, one half changes, by |x|^2 + |x'|^2 - 2 x.x';
+    here x.x' is at least 0 without negative entries, and at least -1 with them.
     """
-    return Change(2 * largest_l1(domain), Fraction(4 if domain.norm == "symmetric_ball" else 2))
+    return Change(2 * largest_l1(domain), Fraction(4 if any(domain.signed) else 2))
 
 
 def gradient(x: FloatArray, target: FloatArray, w: FloatArray) -> NumberArray:

@@ -40,7 +40,7 @@ ONE = Fraction(1)
 
 def setting_of(domain: Domain, readings: Readings, records: int | None = None) -> Setting:
     """Return the setting of a domain under the readings."""
-    domain.require_two_groups()
+    domain.require_of_paper()
     return Setting(
         dimension=domain.dimension,
         fairness=readings.fairness,

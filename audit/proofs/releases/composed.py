@@ -21,6 +21,7 @@ from reference.common.balls import Ball, ball, enclosed, sign, square_root
 from reference.common.documents import Document
 from reference.common.numbers import decimal_text, rounded_up
 from reference.domain import Domain
+from reference.domain.attributes import Numeric
 from reference.noise import analytic_gaussian_sigma
 from reference.noise.profile import is_private_shift, profile
 from reference.repaired.released import RepairedRelease
@@ -249,7 +250,9 @@ def _needed(release: RepairedRelease, kind: Kind) -> Iterator[tuple[str, Fractio
     length = _longest(domain)
     # |r| <= 1/2 before and after, |x|_2 <= 1
     yield "gradient", Fraction(1) if squared else length
-    signed = domain.norm == "symmetric_ball"
+    # what its declaration says, and nothing of how a fit computes it
+    numbers = (one for one in domain.attributes if isinstance(one, Numeric))
+    signed = domain.norm == "symmetric_ball" and (domain.prescaled or any(one.centred for one in numbers))
     yield "counts by label", Fraction(4 if signed else 2) if squared else 2 * length
     yield "group count", Fraction(1)
     if release.group_share is not None:
