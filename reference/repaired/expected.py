@@ -38,7 +38,8 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
     single = np.setdiff1d(
         np.arange(constant, domain.dimension), [j for block in blocks for j in range(block.start, block.stop)]
     )
-    ones, zeros = (np.clip(part, 0.0, full) for part in np.split(noisy_sums, 2))
+    least = np.where(domain.signed, -full, 0.0)
+    ones, zeros = (np.clip(part, least, full) for part in np.split(noisy_sums, 2))
     wholes = [(ones[block].sum(), zeros[block].sum()) for block in blocks] + [(full / 2, full / 2)]
     # the share of label 1: the mean over attributes
     share = float(np.mean([one / max(one + zero, 1e-300) for one, zero in wholes[: max(1, len(blocks))]]))
@@ -49,12 +50,15 @@ def drawn_records(noisy_sums: FloatArray, domain: Domain, n: int) -> Drawn:
         rows = np.flatnonzero(target == label)
         expected = full * (share if label else 1 - share)
         for j in single:
-            mean = float(np.clip(totals[j] / max(expected, 1e-300), 0.01, 0.99))
+            mean = totals[j] / max(expected, 1e-300)
+            # with signs, the place between the bounds
+            mean = float(np.clip((mean + 1) / 2 if domain.signed[j] else mean, 0.01, 0.99))
             if domain.keep_group and not domain.group_values and j == domain.dimension - 1:
                 x[rows, j] = random.random(len(rows)) < mean
             else:
                 # the variance is taken to be a third of the largest one
-                x[rows, j] = random.beta(2 * mean, 2 * (1 - mean), len(rows))
+                place = random.beta(2 * mean, 2 * (1 - mean), len(rows))
+                x[rows, j] = 2 * place - 1 if domain.signed[j] else place
         for block in blocks:
             cells = totals[block]
             p = cells / cells.sum() if cells.sum() > 0 else np.full(len(cells), 1 / len(cells))

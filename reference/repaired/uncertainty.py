@@ -61,7 +61,8 @@ def curvature_at(w: FloatArray, counts: FloatArray, domain: Domain, n: int) -> F
     x = drawn_records(counts, domain, n).x
     # a value too rare to be drawn so seldom has no more curvature than its count allows
     known = np.clip(np.add(*np.split(counts, 2)), 0.0, n * domain.column_factor)
-    x *= np.sqrt(np.minimum(1.0, known / np.maximum(x.sum(axis=0) * (n / len(x)), 1e-300)))
+    rare = np.sqrt(np.minimum(1.0, known / np.maximum(x.sum(axis=0) * (n / len(x)), 1e-300)))
+    x *= np.where(domain.signed, 1.0, rare)
     rho = expit(np.abs(decision_scores(w, x)))
     # r' is rho (1 - rho) where the prediction is right, with probability 1 / (3 - 2 rho), and 0 where it is wrong
     slope = rho * (1 - rho) / (3 - 2 * rho)
