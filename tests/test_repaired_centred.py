@@ -135,6 +135,7 @@ def test_second_moments_of_signed_columns_are_right_between_attributes():
     assert far[1, 1] == pytest.approx(n * MIXED.column_factor**2)
     # no sign, no change
     unsigned = MIXED.with_(attributes=(uncentred(AGE), JOB))
+    assert (encode_table(unsigned, table).x == encode_table(unsigned.with_(norm="unit_ball"), table).x).all()
     assert (
         descent.independent_second_moments(counts, unsigned, n)
         == descent.independent_second_moments(counts, unsigned.with_(norm="unit_ball"), n)
