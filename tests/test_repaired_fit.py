@@ -22,7 +22,7 @@ from reference.repaired.curator import Curator, unit_sigma
 from reference.repaired.schedule import Schedule, persons
 from reference.repaired.spent import Change
 from reference.repaired.threshold import Probe, Root
-from reference.repaired.uncertainty import standard_errors
+from reference.repaired.uncertainty import alike_warnings, standard_errors
 
 BUDGET, PURE = Budget(1, "1e-5"), Budget(1)
 ONE = Change(Fraction(1), Fraction(1))
@@ -249,12 +249,15 @@ def alike(count: int, n: int = 20_000) -> Records:
 def test_attributes_that_say_the_same_do_not_throw_a_fit_off(monkeypatch):
     many, one, budget = alike(24), alike(1), Budget("0.5", "1e-5")
 
-    def fitted(records: Records) -> tuple[Any, float]:
+    def fitted(records: Records) -> tuple[Any, float, int]:
         model = repaired_logistic(records, budget, rng=0)
-        return model.w, float((model.predict(records.x) == (records.y == 1.0)).mean())
+        return model.w, float((model.predict(records.x) == (records.y == 1.0)).mean()), model.too_far
 
-    (_, accuracy), (alone, _) = fitted(many), fitted(one)
+    (_, accuracy, too_far), (alone, _, steady) = fitted(many), fitted(one)
     assert accuracy > 0.75
+    # what went astray is said, and only that
+    assert "say nearly the same" in alike_warnings(too_far)[0]
+    assert not alike_warnings(steady)
     # the broken control is worse than the commoner label for everybody; the null control is as it was
     monkeypatch.setattr(descent, "overshot", lambda *_: False)
     assert fitted(many)[1] < 0.6

@@ -45,6 +45,7 @@ from reference.registry import PAPER_DELTA
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import Advice, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
+from reference.repaired.uncertainty import alike_warnings
 
 REPAIRED = "repaired"
 DEFAULT_DELTA = "1e-5"
@@ -144,6 +145,8 @@ def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
         rng=None if hardened else generator(seed, f"noise of split {split}")[0],
         rows_per_person=wanted.rows_per_person,
     )
+    if not split:
+        _warn(alike_warnings(model.too_far))
     return RepairedRelease.of(model, wanted.declared, slack=wanted.slack, noise=noise, seeded=seeded)
 
 

@@ -65,8 +65,8 @@ def repaired_logistic(
     curator = Curator(budget, sampler, hardened=noise == "hardened", rows_per_person=rows_per_person)
     records = prepared(records)
     # w <- noisy descent on the labels
-    w, counts = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
-    model = Model(w, None, None, 0.0, Fraction(0), budget.delta, counts, len(records))
+    w, counts, too_far = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)
+    model = Model(w, None, None, 0.0, Fraction(0), budget.delta, counts, len(records), too_far=too_far)
     if schedule.group_models:
         # v <- noisy descent on the groups, where predictions may not use them
         v, of_groups = noisy_groups(records, curator, schedule)
@@ -126,8 +126,8 @@ def prepared(records: Records) -> PreparedRecords:
 
 def noisy_descent(
     records: Records, target: FloatArray, curator: Curator, share: Fraction, rounds: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return weights of the capped logistic loss from this many equal releases, and the counts of the first."""
+) -> tuple[FloatArray, FloatArray, int]:
+    """Return weights after so many equal releases, the counts of the first, and how many steps went too far."""
     each, domain = share / rounds, records.domain
     change = sums.gradient_change(domain)
     of_counts, deviation = sums.label_sums_change(domain), curator.deviation(change, each)
@@ -140,17 +140,18 @@ def noisy_descent(
     noisy, noise = descent.first_gradient(counts), curator.deviation(of_counts, each) / math.sqrt(2)
     iterates = [np.zeros(domain.dimension)]
     iterates.append(descent.step(iterates[-1], noisy, inverse))
+    too_far = 0
     for _ in range(rounds - 1):
         exact_gradient = sums.gradient(records.x, target, iterates[-1])
         before, noisy = noisy, curator.release(exact_gradient, change, each, GRADIENT)
         if descent.overshot(iterates[-1] - iterates[-2], (before, noisy), (noise, deviation), inverse, moments):
             # P <- P / 2
-            inverse = inverse / 2
+            inverse, too_far = inverse / 2, too_far + 1
         # w_{t+1} <- w_t - P (g(w_t) + noise)
         iterates.append(descent.step(iterates[-1], noisy, inverse))
         noise = deviation
     # w <- mean of the last iterates
-    return descent.averaged(iterates[1:]), counts
+    return descent.averaged(iterates[1:]), counts, too_far
 
 
 def noisy_groups(records: Records, curator: Curator, schedule: Schedule) -> tuple[FloatArray, FloatArray]:
@@ -159,7 +160,7 @@ def noisy_groups(records: Records, curator: Curator, schedule: Schedule) -> tupl
     z, models = records.z, schedule.group_models
     targets = [z] if models == 1 else [(z == k).astype(np.float64) for k in range(models)]
     found = [noisy_descent(records, one, curator, schedule.group_model, schedule.group_rounds) for one in targets]
-    weights, counts = zip(*found, strict=True)
+    weights, counts, _ = zip(*found, strict=True)
     return weights[0] if models == 1 else np.array(weights), counts[0]
 
 

@@ -32,11 +32,15 @@ from reference.repaired.advice import advise, laid_out, planned, probe_warnings
 from reference.repaired.algorithm import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.model import Model
 from reference.repaired.released import RepairedRelease, load_repaired
-from reference.repaired.uncertainty import standard_errors
+from reference.repaired.uncertainty import alike_warnings, standard_errors
 
 
 class FewRecordsWarning(UserWarning):
     """The noise of a fit drowns its signal."""
+
+
+class AlikeAttributesWarning(UserWarning):
+    """Many attributes say nearly the same, and the fit went astray."""
 
 
 class StoppedShortWarning(UserWarning):
@@ -150,6 +154,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         FewRecordsWarning
             Before anything is spent, where the noise drowns the data; afterwards, where it drowns the
             differences between groups, as for small groups.
+        AlikeAttributesWarning
+            Where steps went too far: probabilities may be too near to 0 and 1.
         StoppedShortWarning
             Where the released probes show that the slack is missed, with the price that was refused.
         reference.common.errors.DataHolderWarning
@@ -184,6 +190,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         for warning in probe_warnings(model.noise_of_probes):
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
+        for warning in alike_warnings(model.too_far):
+            warnings.warn(warning, AlikeAttributesWarning, stacklevel=2)
         release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         _warn_of_shortfall(release)
         return self._take(release)

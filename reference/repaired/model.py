@@ -70,6 +70,8 @@ class Model:
     cells : Cells or None
         A threshold for each group, for equalised odds and for more than two groups: of the score, or with
         `group_weights` of the probability.
+    too_far : int
+        Steps for the label that went too far, as where attributes say the same; 0 if read from a release.
     """
 
     w: FloatArray
@@ -85,6 +87,7 @@ class Model:
     budget_epsilon: Fraction = Fraction(0)
     rows_per_person: int = 1
     cells: Cells | None = None
+    too_far: int = 0
 
     @property
     def fairness(self) -> Fairness:

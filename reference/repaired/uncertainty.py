@@ -16,6 +16,14 @@ from reference.repaired.model import Model
 from reference.repaired.spent import COUNTS, GRADIENT, Spent, deviation_of
 
 
+def alike_warnings(too_far: int) -> tuple[str, ...]:
+    """Return a warning where steps went too far, as where many attributes say nearly the same."""
+    if not too_far:
+        return ()
+    said = "many attributes seem to say nearly the same, for steps of the fit went too far"
+    return (f"{said}: probabilities may be too near to 0 and 1; declare one attribute of those",)
+
+
 def standard_errors(model: Model, domain: Domain) -> FloatArray:
     """Return the standard deviation that the noise gives each weight of the label, shape (d,).
 

@@ -50,7 +50,7 @@ def test_descent_of_the_vectors_is_the_one_that_is_released(case: VectorCase):
     x, target = np.array([floats(row) for row in inputs["x"]]), np.array(floats(inputs["target"]))
     records = prepared(Records(domain, x, target, np.zeros(len(x))))
     curator: Any = GivenNoise(inputs, label_sums_change(domain))
-    w, counts = noisy_descent(records, target, curator, Fraction(1), int(inputs["rounds"]))
+    w, counts, _ = noisy_descent(records, target, curator, Fraction(1), int(inputs["rounds"]))
     found = answer(Steps(), "RepairedDescent", inputs)
     assert floats(found["w"]) == pytest.approx(w.tolist(), rel=1e-13, abs=1e-13)
     assert floats(found["counts"]) == counts.tolist()
