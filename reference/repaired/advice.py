@@ -17,7 +17,7 @@ from reference.domain.edges import PARTS
 from reference.domain.file import DomainFile
 from reference.noise.hardened import require_on_grid
 from reference.repaired.account import Account
-from reference.repaired.curator import planned_scale
+from reference.repaired.curator import RoomyBudget, planned_scale, room_of
 from reference.repaired.schedule import (
     CELL_NOISE,
     HOPELESS,
@@ -69,6 +69,9 @@ WORDS: dict[Outlook, str] = {
 }
 
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
+
+WITHIN = 1 + Fraction(1, 2**50)
+"""Factor of a planned epsilon that covers the width of its enclosure."""
 
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
@@ -240,9 +243,19 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
 
 
 def planned(
-    domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: bool, rows_per_person: int = 1
+    domain: Domain,
+    n: int,
+    budget: Budget,
+    fairness: str,
+    *,
+    hardened: bool,
+    rows_per_person: int = 1,
+    most_rounds: int | None = None,
 ) -> Account:
     """Return the account of a fit before it is made: the fit loses at most as much.
+
+    Its budget is the one to fit with.  Where the noise on the grid would need more than epsilon, it is a
+    :class:`reference.repaired.curator.RoomyBudget`: the room for the grid is doubled until it does not.
 
     The scale of a probe depends on the released share of the group.  The account takes the smallest sensitivity,
     1/2; the check that the grid holds every scale takes the largest.
@@ -252,7 +265,21 @@ def planned(
     reference.common.errors.GridError
         When hardened noise has no such scale.
     """
-    schedule, rows = schedule_of(domain, persons(n, rows_per_person), budget, fairness), rows_per_person
+    schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness, most_rounds)
+    account = account_of(domain, schedule, budget, hardened=hardened, rows=rows_per_person)
+    if not hardened or not budget.delta:
+        return account
+    # A fit has the sizes and scales of its plan, but for probes: their scales are no smaller than planned, for the
+    # least sensitivity, and they lose no more.  So it needs no more epsilon, but for the width of an enclosure,
+    # which WITHIN covers.  The loop ends: with wider noise `needed` falls to 0, or a scale leaves the grid.
+    while account.needed * WITHIN > budget.epsilon:
+        wider = RoomyBudget(budget, 1 + 2 * (room_of(account.budget) - 1))
+        account = account_of(domain, schedule, wider, hardened=True, rows=rows_per_person)
+    return account
+
+
+def account_of(domain: Domain, schedule: Schedule, budget: Budget, *, hardened: bool, rows: int) -> Account:
+    """Return the account of a schedule, with the noise of a budget: see :func:`planned`."""
     spent = [one for model in _models(schedule) for one in _model(domain, budget, *model, rows)]
     largest = max(one.scale for one in spent)
     share, cells = schedule.probes / PROBES, schedule.cells

@@ -175,7 +175,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.release_ledger.reserve(counted)
         model = repaired_logistic(
             records,
-            budget,
+            promise.budget,
             fairness=self.fairness,
             slack=slack,
             noise=noise,

@@ -26,6 +26,7 @@ from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
+from reference.repaired.scheduled import require_scheduled
 from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
@@ -201,6 +202,7 @@ class RepairedRelease(
         if self.seeded and self.noise == "hardened":
             raise ReleaseFileError("hardened noise takes no seed", place="seeded")
         self._require_privacy()
+        self.require_scheduled(earlier=True)
 
     def _require_lengths(self) -> None:
         """Raise unless there are as many numbers as the domain has columns."""
@@ -251,13 +253,29 @@ class RepairedRelease(
         shares = [one.share for one in self.spent]
         if min(shares) <= 0 or sum(shares) > 1:
             raise ReleaseFileError("shares must be positive and add up to at most 1", place="spent")
-        account, whole = self.account, largest_loss(self.account.budget)
-        if account.loss > whole:
+        if self.account.loss > largest_loss(self.account.budget):
             raise ReleaseFileError("its releases lose more than the budget", place="spent")
-        for index, spent in enumerate(account.spent):
-            due = spent.share * whole
-            if abs(account._replace(spent=(spent,)).loss - due) > Fraction(ROUNDED) * due:
-                raise ReleaseFileError("not the scale of its share", place=f"spent[{index}]")
+
+    def require_scheduled(self, *, earlier: bool) -> Fraction:
+        """Raise unless the releases are those of a fit of this domain, size and budget.
+
+        Parameters
+        ----------
+        earlier : bool
+            Also as fits once were, of at most ten gradients: they still predict.
+
+        Returns
+        -------
+        Fraction
+            The factor of Gaussian scales.
+
+        Raises
+        ------
+        reference.common.errors.ReleaseFileError
+        """
+        account, domain = self.account, self.domain.domain
+        share, fairness = self.group_share, self.fairness
+        return require_scheduled(account, domain, self.records, fairness, share, earlier=earlier)
 
     def _require_whole(self) -> None:
         """Raise where a release behind the model is not counted."""
