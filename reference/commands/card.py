@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from reference.budgets import large_delta
 from reference.commands.file_names import FileName
 from reference.commands.options import emit, out_option
 from reference.commands.parsing import argument, option
@@ -86,6 +87,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "smallest_cell": None if noise is None or noise[1] is None else round(noise[1]),
         "stopped_short": release.shortfall is not None,
         "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
+        "budget_warnings": large_delta(delta, release.records, release.rows_per_person),
         "warnings": release.warnings,
     }
 
@@ -148,6 +150,7 @@ def _promised(facts: dict[str, Any]) -> list[str]:
         )
     if facts["epsilon"] > 3:
         sentences.append("An epsilon above 3 is a weak promise.")
+    sentences += [f"Beware: {warning}." for warning in facts["budget_warnings"]]
     return sentences
 
 

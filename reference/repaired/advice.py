@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from reference.budgets import Budget
+from reference.budgets import Budget, large_delta
 from reference.common.documents import Document
 from reference.common.printable import quoted
 from reference.domain import Domain
@@ -63,10 +63,15 @@ Outlook: TypeAlias = Literal["near the best", "usable", "poor", "not with this m
 WORDS: dict[Outlook, str] = {
     "near the best": "the noise costs little, unless the columns hardly tell the label",
     "usable": "the noise costs some accuracy",
-    "poor": "noise may cost most of what a model can gain: declare fewer columns, or spend more",
-    "not with this many records": "the noise drowns the data, unless the columns tell the label clearly: do not "
-    "spend the budget; declare fewer columns, or get more records",
+    "poor": "noise may cost most of what a model can gain",
+    "not with this many records": "the noise drowns the data, unless the columns tell the label clearly",
 }
+
+REMEDIES: dict[Outlook, str] = {
+    "poor": "declare fewer columns, or spend more",
+    "not with this many records": "do not spend the budget; declare fewer columns, or get more records",
+}
+"""What to do before a fit."""
 
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
 
@@ -75,6 +80,11 @@ WITHIN = 1 + Fraction(1, 2**50)
 
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
+
+NOT_TO_SPEND = "do not spend"
+"""In every warning that says so."""
+
+SPENDS_IT = "this fit spends the budget nevertheless; `cfm advise` warns without spending it"
 
 DROWNED_MODEL = (
     "a model that noise drowns may select one group alone, whatever is forecast: look at the limits in its card"
@@ -151,6 +161,7 @@ class Advice(Document, frozen=True, kw_only=True):
         `lost_between`.
     risk_difference_noise : float or None
         Forecast: standard deviation of the difference between groups that the noise of the probes leaves.
+    rows_per_person : int
     """
 
     records: int
@@ -166,6 +177,7 @@ class Advice(Document, frozen=True, kw_only=True):
     noise_against_curvature: float
     lost: float
     risk_difference_noise: float | None = None
+    rows_per_person: int = 1
 
     @property
     def lost_between(self) -> tuple[float, float]:
@@ -175,10 +187,29 @@ class Advice(Document, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings before the budget is spent."""
+        """Warnings of drowned data before the budget is spent."""
         drowned = f"; {DROWNED_MODEL}" if self.one_group_alone else ""
         few = (f"{self}{drowned}",) if self.outlook in FEW_RECORDS else ()
         return few + self.fairness_warnings
+
+    @property
+    def warnings_of_a_fit(self) -> tuple[str, ...]:
+        """The same words, and that this fit spends the budget nevertheless."""
+        return tuple(f"{one} ({SPENDS_IT})" if NOT_TO_SPEND in one else one for one in self.warnings)
+
+    @property
+    def budget_warnings(self) -> tuple[str, ...]:
+        """Warnings of what the budget promises."""
+        return large_delta(self.delta, self.records, self.rows_per_person)
+
+    @property
+    def forecast(self) -> str:
+        """The outlook in a line, for after the fit."""
+        return f"{self.outlook}: {WORDS[self.outlook]} ({self._signal})"
+
+    @property
+    def _signal(self) -> str:
+        return f"signal {self.signal:.3g}; {USABLE} is usable"
 
     @property
     def fairness_warnings(self) -> tuple[str, ...]:
@@ -191,8 +222,9 @@ class Advice(Document, frozen=True, kw_only=True):
         return self.outlook == "not with this many records" and self.risk_difference_noise is not None
 
     def __str__(self) -> str:
-        """Return the outlook in a line."""
-        return f"{self.outlook}: {WORDS[self.outlook]} (signal {self.signal:.3g}; {USABLE} is usable)"
+        """Return the outlook in a line, and what to do before a fit."""
+        remedy = f": {REMEDIES[self.outlook]}" if self.outlook in REMEDIES else ""
+        return f"{self.outlook}: {WORDS[self.outlook]}{remedy} ({self._signal})"
 
 
 def outlook_of(signal: float) -> Outlook:
@@ -239,6 +271,7 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
         noise_against_curvature=noise / math.sqrt(schedule.label_rounds) / curvature,
         lost=min(1.0, LOST_AT_ONE / (1 + signal)),
         risk_difference_noise=probes,
+        rows_per_person=rows_per_person,
     )
 
 

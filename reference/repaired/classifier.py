@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from reference.accounting.release_ledger import ReleaseLedger, require_ledger
-from reference.budgets import Budget, warn_if_large
+from reference.budgets import Budget, LargeDeltaWarning, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike
@@ -147,6 +147,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Warns
         -----
+        reference.budgets.LargeDeltaWarning
+            Before anything is spent, where delta allows to publish a record drawn at random.
         FewRecordsWarning
             Before anything is spent, where the noise drowns the data; afterwards, where it drowns the
             differences between groups, as for small groups.
@@ -167,7 +169,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_group(int(records.z[0]), stacklevel=2)
         public = (declared.domain, len(records), budget, self.fairness)
         self.advice_ = advise(*public, rows)
-        for warning in self.advice_.warnings:
+        for warning in self.advice_.budget_warnings:
+            warnings.warn(warning, LargeDeltaWarning, stacklevel=2)
+        for warning in self.advice_.warnings_of_a_fit:
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         promise = planned(*public, hardened=noise == "hardened", rows_per_person=rows)
         if self.release_ledger is not None:
@@ -182,11 +186,13 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rng=self.random_state,
             rows_per_person=rows,
         )
+        release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
+        # kept, as it is paid for, even where a caller turns warnings into errors
+        self._take(release)
         for warning in probe_warnings(model.noise_of_probes):
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
-        release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         _warn_of_shortfall(release)
-        return self._take(release)
+        return self
 
     @classmethod
     def from_release(cls, path: str | Path, *, release_ledger: ReleaseLedger | None = None) -> Self:
