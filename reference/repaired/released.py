@@ -14,8 +14,8 @@ from msgspec import Meta
 from reference.accounting import Privacy
 from reference.budgets import Budget
 from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
-from reference.common.errors import ReleaseFileError
-from reference.common.files import json_text, write_whole
+from reference.common.errors import ReadingError, ReleaseFileError
+from reference.common.files import is_kept, json_text, write_whole
 from reference.common.printable import quoted
 from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
@@ -404,11 +404,23 @@ class RepairedRelease(
         short = () if shortfall is None else (str(shortfall),)
         return probe_warnings(model.noise_of_probes) + short
 
-    def write(self, path: str | Path) -> None:
-        """Write the file, whole or not at all; an existing one is replaced, as `numpy.save` does.
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the file, whole or not at all.
 
-        The command ``fit`` refuses to replace a release that cannot be made again.
+        Parameters
+        ----------
+        path : path
+        overwrite : bool
+            Replace even a file that cannot be made again: a release without a seed, a release ledger or a domain
+            file.  Other files are replaced, as by the command ``fit``.
+
+        Raises
+        ------
+        reference.common.errors.ReadingError
         """
+        if not overwrite and Path(path).is_file() and is_kept(Path(path)):
+            wanted = "a new file; that one cannot be made again: move it away first, or give overwrite=True"
+            raise ReadingError("path", str(path), wanted)
         write_whole(path, json_text(plain(self)))
 
 
