@@ -67,6 +67,7 @@ def test_a_plan_states_its_budget_and_so_does_every_fit(epsilon, delta, columns,
     assert (narrow.epsilon > budget.epsilon) == wider
 
 
+@pytest.mark.filterwarnings("ignore:delta")
 def test_a_ledger_with_room_for_the_budget_has_room_for_its_release(tmp_path):
     pytest.importorskip("opendp")
     ledger = ReleaseLedger(tmp_path / "ledger.json", data="people", epsilon=1, delta="0.5")
