@@ -198,7 +198,7 @@ def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder)
     # one number alone: one probe's would seem to contradict that of all
     assert f"{third['difference']:+.3f}" not in text
     # whose confidence, and of whom nothing is known
-    meant = "of 100 fits to these records, each with its own noise, at least 95 have the difference between their limits"
+    meant = "of 100 fits to these records, each with its own noise, at least 95 have the difference"
     assert meant in " ".join(text.split())
     assert facts["hidden_groups"] == []
     assert "Noise hides" not in text

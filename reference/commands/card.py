@@ -257,8 +257,8 @@ def _meant(facts: dict[str, Any]) -> list[str]:
     if Limits(*facts["difference_between"]).known:
         sentences.append(
             f"{CONFIDENCE:.0%} confidence means: of 100 fits to these records, each with its own noise, at least "
-            f"{100 * CONFIDENCE:.0f} have the difference between their limits, or no limits. Where most have none, "
-            "those given are wrong more often."
+            f"{100 * CONFIDENCE:.0f} have the difference between their limits, or no limits. Where most have "
+            "none, those given are wrong more often."
         )
     if facts["hidden_groups"]:
         names = ", ".join(facts["hidden_groups"])
