@@ -107,3 +107,18 @@ def test_a_file_without_a_gradient_or_of_other_records_is_refused(tmp_path, fair
             RepairedClassifier.from_release(path)
         expected = "states other noise" if "records" in edit and fairness != "none" else "a fit of this domain"
         assert expected in str(problem.value)
+
+
+def test_counts_tell_how_many_records_a_file_has(tmp_path):
+    """Also where a file has ten gradients, as files of an earlier rule that took no more."""
+    release = fitted(fairness="none", epsilon="1.7").release_
+    document, path = plain(release), tmp_path / "release.json"
+    steps = len(document["spent"])
+    assert steps == 10
+    for factor, refused in ((1, False), (1000, True)):
+        path.write_text(json.dumps({**document, "records": factor * document["records"]}))
+        if refused:
+            with pytest.raises(ReleaseFileError, match=r"do not add up to the records .*counts"):
+                RepairedClassifier.from_release(path)
+        else:
+            assert RepairedClassifier.from_release(path).release_ == release

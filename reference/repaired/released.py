@@ -44,6 +44,9 @@ from reference.repaired.threshold import Probe
 ROUNDED = 1e-6
 """Relative error that a file may have: floats are rounded."""
 
+FARTHEST = 40
+"""Noise is never so many standard deviations from 0: by chance once in 10^49 files."""
+
 Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 
 
@@ -203,6 +206,7 @@ class RepairedRelease(
             raise ReleaseFileError("hardened noise takes no seed", place="seeded")
         self._require_privacy()
         self.require_scheduled(earlier=True)
+        self._require_counts()
 
     def _require_lengths(self) -> None:
         """Raise unless there are as many numbers as the domain has columns."""
@@ -276,6 +280,22 @@ class RepairedRelease(
         account, domain = self.account, self.domain.domain
         share, fairness = self.group_share, self.fairness
         return require_scheduled(account, domain, self.records, fairness, share, earlier=earlier)
+
+    def _require_counts(self) -> None:
+        """Raise where the counts of an attribute add up to another number of records than the file states."""
+        domain, d = self.domain.domain, self.domain.domain.dimension
+        scale = max(one.scale for one in self.spent if one.what == COUNTS)
+        counts, start = np.array(self.counts), int(domain.intercept)
+        for attribute in () if domain.prescaled else domain.attributes:
+            width = len(attribute.columns)
+            # a record has one entry
+            if width > 1:
+                found = counts[start : start + width].sum() + counts[d + start : d + start + width].sum()
+                due = self.records * domain.column_factor
+                deviation = deviation_of(scale, self.budget["delta"]) * math.sqrt(2 * width)
+                if not abs(found - due) <= FARTHEST * deviation + ROUNDED * due:
+                    raise ReleaseFileError("do not add up to the records", place="counts")
+            start += width
 
     def _require_whole(self) -> None:
         """Raise where a release behind the model is not counted."""
