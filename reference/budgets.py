@@ -19,6 +19,7 @@ from reference.common.numbers import (
     decimal_text,
     exact,
     in_float_range,
+    short_text,
 )
 
 LARGE_EPSILON = 100
@@ -27,6 +28,10 @@ LARGE_EPSILON = 100
 
 class LargeEpsilonWarning(UserWarning):
     """The epsilon is so large that a statement says next to nothing."""
+
+
+class LargeDeltaWarning(UserWarning):
+    """The delta is so large that publishing a record keeps a statement."""
 
 
 @dataclass(frozen=True, init=False)
@@ -162,3 +167,16 @@ def warn_if_large(budget: Budget | SplitBudget | None) -> None:
     """Warn of an epsilon too large for a meaningful statement."""
     if large_epsilon(budget) is not None:
         warnings.warn(f"epsilon is above {LARGE_EPSILON}: it promises nothing", LargeEpsilonWarning, stacklevel=4)
+
+
+def large_delta(delta: Fraction, records: int, rows_per_person: int = 1) -> tuple[str, ...]:
+    """Return a warning where delta allows to publish a record drawn at random.
+
+    A draw is of one person's records with a chance of at most rows_per_person / records.  Under `replace_one` the
+    number of records is public.
+    """
+    if delta * records < rows_per_person:
+        return ()
+    said = f"delta {short_text(delta)} is too large for {records:,} records"
+    least = f"{rows_per_person}/{records:,}"
+    return (f"{said}: publishing one of them at random would keep it too; take a delta far below {least}",)

@@ -210,6 +210,37 @@ def test_describe_says_which_columns_of_numbers_it_takes_for_categories(run: Run
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("12%,7.5 %", "percentages, as in '12%': take away the sign, and declare `numeric`"),
+        ("2001-05-03,1999-1-31", "dates, as in '2001-05-03': count days or years from a fixed one"),
+        ("03.05.2001,31.01.99", "dates, as in '03.05.2001'"),
+        ("5/3/2001 14:05,12/31/1999 0:00", "dates, as in '5/3/2001 14:05'"),
+        ("2001-05-03T14:05:01Z,", "dates, as in '2001-05-03T14:05:01Z'"),
+        ("12%,7", "percentages, as in '12%'"),
+        # null controls: other texts, and texts that look alike
+        ("red,green", None),
+        ("12%,most", None),
+        ("100%,more%", None),
+        ("2001-05.03,1.2.3.4", None),
+        ("10-12-x,a", None),
+    ],
+)
+def test_describe_says_how_to_declare_percentages_and_dates(
+    run: Run, files: Path, values: str, said: str | None
+) -> None:
+    rows = "".join(f"{value},{place}\n" for place, value in enumerate(values.split(",")))
+    (files / "odd.csv").write_text(f"odd,y\n{rows}", encoding="utf-8")
+    _, out, err = run("domain", "--describe", "--data", "odd.csv", "--label", "y")
+    assert json.loads(out)["attributes"][0]["kind"] == "one_hot"
+    if said is None:
+        assert "note" not in err
+    else:
+        assert f"note: 'odd' has {said}" in err
+        assert err.endswith("; as it is, taken for categories\n")
+
+
 def test_describe_does_not_offer_a_column_of_names_as_categories(run: Run, files: Path) -> None:
     rows = "".join(f"name{index},{index},{index % 2}\n" for index in range(300))
     (files / "names.csv").write_text("name,number,y\n" + rows, encoding="utf-8")

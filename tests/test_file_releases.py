@@ -14,9 +14,9 @@ import pytest
 
 from reference.accounting import NOT_PRIVATE
 from reference.accounting.release import release_of
-from reference.commands.file_names import is_kept
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.common.files import is_kept
 from reference.datasets.from_file import record_blocks
 from reference.datasets.opening import open_table
 from reference.domain.file import domain_file_of

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from reference.commands import fit_repaired
-from reference.commands.card import _features, _why_wide
+from reference.commands.card import _features, _why_wide, hidden_groups
 from reference.commands.fit import changed
 from reference.commands.options import FitReadingOptions
 from reference.commands.parsing import with_defaults
@@ -196,6 +197,11 @@ def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder)
     assert "Noise widens" not in said(multiplier=third["multiplier"], slack="1/2")[0]
     # one number alone: one probe's would seem to contradict that of all
     assert f"{third['difference']:+.3f}" not in text
+    # whose confidence, and of whom nothing is known
+    meant = "of 100 fits to these records, each with its own noise, at least 95 have the difference"
+    assert meant in " ".join(text.split())
+    assert facts["hidden_groups"] == []
+    assert "Noise hides" not in text
     # where a warning has the limits, they are not said again
     far = [{**one, "difference": 0.3} for one in document["probes"]]
     text, facts = said(probes=far, multiplier=0.0)
@@ -209,6 +215,9 @@ def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder)
     assert "noise hides every difference" in text
     assert (facts["measured_difference"], facts["measured_with_noise"]) == (-1.0, 1.0)
     assert facts["difference_between"] == [0, 1]
+    assert facts["hidden_groups"] == ["f", "m"]
+    assert "Noise hides how these groups by male are treated: f, m." in text
+    assert "of 100" not in text
     assert "No probe shows how large the difference is at the final thresholds." in text
 
 
@@ -249,6 +258,37 @@ def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fai
     assert not facts["groups_hidden"]
     (said,) = _why_wide({**facts, "slack": 0, "groups_hidden": True}, Limits(0.0, 0.001))
     assert f"for the smallest {cell} that noise does not hide, of about {smallest:,} records" in said
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
+def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness):
+    group = Marker("sex", values=("f", "m", "x"))
+    # a group of eight
+    records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) % 500 == 0, "x", NEW_Z))
+    records.to_csv(folder / "rare.csv", index=False)
+    (folder / "rare.json").write_text(json.dumps(plain(DOMAIN.with_(group=group))))
+    asked = FIT.replace("people.csv", "rare.csv").replace("domain.json", "rare.json")
+    run(f"{asked} --fairness {fairness} --release rare.release")
+    facts = json.loads(run("card rare.release --format json").out)
+    assert facts["groups_hidden"]
+    assert facts["hidden_groups"] == ["x"]
+    assert "Noise hides how these groups by sex are treated: x." in run("card rare.release").out
+    # one cell of a group alone, for equalised odds
+    release = load_repaired(folder / "rare.release")
+    noise = np.full(len(release.cells.sizes), 0.01)
+    noise[1] = 1.0
+    probes = tuple(one._replace(noise=tuple(noise.tolist())) for one in release.model.cells.probes)
+    model = replace(release.model, cells=replace(release.model.cells, probes=probes))
+    one = hidden_groups(SimpleNamespace(model=model, domain=release.domain))
+    assert one == (["m"] if fairness == "demographic_parity" else ["f with income high"])
+
+
+def test_a_card_names_the_smaller_of_two_groups_where_its_size_is_lost(run, folder):
+    for rare, hidden in ((0, ["m"]), (1000, [])):
+        records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) < rare, "m", "f"))
+        records.to_csv(folder / "two.csv", index=False)
+        run(f"{FIT.replace('people.csv', 'two.csv')} --force --release two.release")
+        assert json.loads(run("card two.release --format json").out)["hidden_groups"] == hidden
 
 
 def test_a_card_of_many_columns_names_the_first():

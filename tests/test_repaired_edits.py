@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from reference.common.documents import plain
-from reference.common.errors import ReleaseFileError
+from reference.common.errors import ReadingError, ReleaseFileError
 from reference.common.exit_codes import EXIT_FINE
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.model import Model
@@ -158,7 +160,7 @@ def test_a_fair_model_without_a_probe_is_refused():
 
     assert again(model).probes == found.probes
     with pytest.raises(ReleaseFileError, match="no probe"):
-        again(replace(model, probes=(), spent=spent))
+        again(dataclasses.replace(model, probes=(), spent=spent))
 
 
 @pytest.mark.parametrize("rate", [0.5, 1e308, -1e308])
@@ -169,3 +171,20 @@ def test_a_share_beyond_all_bounds_ends_no_card_in_a_traceback(tmp_path, rate):
     for place in (("cells", "probes", 0, "rates", 0), ("cells", "probes", 3, "rates", 3)):
         path.write_text(json.dumps(edited(document, place, rate)))
         used(str(path), NEW, NEW_Z)
+
+
+def test_writing_replaces_no_release_that_cannot_be_made_again(tmp_path):
+    found, path = fitted().release_, tmp_path / "release.json"
+    path.write_text("not a document")
+    found.write(path)
+    seeded = path.read_text()
+    # null control: a seed makes it again
+    replace(found, slack=Fraction(1, 10)).write(path)
+    assert path.read_text() != seeded
+    replace(found, seeded=False).write(path)
+    kept = path.read_text()
+    with pytest.raises(ReadingError, match="cannot be made again: move it away first, or give overwrite=True"):
+        found.write(path)
+    assert path.read_text() == kept
+    found.write(path, overwrite=True)
+    assert path.read_text() == seeded

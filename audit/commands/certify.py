@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.commands.text import columns, fitted
 from audit.proofs.build import missing
-from audit.proofs.releases.check import SECONDS, check
+from audit.proofs.releases.check import SECONDS, CompilerWatch, check
 from audit.proofs.releases.composed import LIMITS as COMPOSED_LIMITS
 from audit.proofs.releases.composed import Composed, ComposedResult, composed, composed_certificate
 from audit.proofs.releases.composed_text import composed_text
@@ -103,10 +106,20 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
     return EXIT_CODES.get(result.outcome, EXIT_UNDECIDED)
 
 
-def say_that_coq_works() -> None:
-    """Explain the wait at a terminal."""
+@contextmanager
+def watched_coq() -> Iterator[CompilerWatch]:
+    """Explain the wait at a terminal, and show there which file Coq is at."""
     if sys.stderr.isatty():
         sys.stderr.write("Coq checks the proof: 20 to 60 seconds, unless the machine is busy\n")
+    console = Console(file=sys.stderr)
+    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as display:
+        task = display.add_task("Coq", total=None)
+
+        def watch(name: str, done: int, of: int) -> None:
+            display.update(task, description=f"Coq: {name}", completed=done, total=of)
+
+        yield watch
 
 
 def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
@@ -120,8 +133,8 @@ def _certify(release: Exported, proof: str | None, seconds: float) -> Result:
     absent = missing()
     if absent is not None:
         return Result(release, found, "not checked", absent, proof)
-    say_that_coq_works()
-    outcome, detail = judged(found, check(text, seconds=seconds))
+    with watched_coq() as watch:
+        outcome, detail = judged(found, check(text, seconds=seconds, watch=watch))
     return Result(release, found, outcome, detail, proof)
 
 
@@ -155,8 +168,8 @@ def _certify_composed(found: Composed, proof: str | None, seconds: float) -> Com
     absent = missing()
     if absent is not None:
         return ComposedResult(found, "not checked", absent, proof)
-    say_that_coq_works()
-    finding = check(text, seconds=seconds)
+    with watched_coq() as watch:
+        finding = check(text, seconds=seconds, watch=watch)
     outcome: Outcome = "undecided"
     if finding.accepted is not None and finding.accepted == found.holds:
         outcome = "certified" if found.holds else "rejected"

@@ -79,6 +79,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
             f"delta {short_text(found.delta)}, fairness {found.fairness}"
         ),
         str(found),
+        *(f"warning: {warning}" for warning in found.budget_warnings),
         (
             f"Expected: noise costs about {found.lost:.0%} of what a model can gain over the majority class: "
             f"{_percent(clear)} where the columns tell the label clearly, {_percent(faint)} where they hardly do."

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from reference.budgets import large_delta
 from reference.commands.file_names import FileName
 from reference.commands.options import emit, out_option
 from reference.commands.parsing import argument, option
@@ -18,11 +19,15 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
+from reference.domain.markers import Marker
 from reference.repaired.interval import CONFIDENCE, Limits, limits_of, noisiest, width_of_noise
 from reference.repaired.released import RepairedRelease, load_repaired
 
 MOST_NAMED = 12
 """How many features the page names."""
+
+LOST = 2
+"""A group of fewer records than so many deviations of its noise may be empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +91,44 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "smallest_cell": None if noise is None or noise[1] is None else round(noise[1]),
         "stopped_short": release.shortfall is not None,
         "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
+        "budget_warnings": large_delta(delta, release.records, release.rows_per_person),
+        "hidden_groups": hidden_groups(release),
         "warnings": release.warnings,
     }
+
+
+def hidden_groups(release: RepairedRelease) -> list[str]:
+    """Return the groups, within a label for equalised odds, of which noise hides how they are treated."""
+    model, label, group = release.model, release.domain.label, release.domain.group
+    if group is None or label is None:
+        return []
+    names = names_of(group, release.domain.domain.groups)
+    if model.cells is not None:
+        found = []
+        for name, seen in zip(names, model.cells.seen, strict=True):
+            if not seen.any():
+                found.append(name)
+            else:
+                labels = zip(names_of(label, 2), seen, strict=False)
+                found += [f"{name} with {label.called} {value}" for value, shows in labels if not shows]
+        return found
+    measured = model.measured
+    if measured is None or model.zbar is None:
+        return []
+    if math.hypot(measured.noise, model.noise_of_share) >= 1 and not limits_of(model, release.domain.domain).known:
+        return names
+    # noise_of_share = deviation / (2 n zbar (1 - zbar))
+    shares = (1 - model.zbar, model.zbar)
+    deviation = 2 * model.noise_of_share * float(shares[0] * shares[1])
+    return [name for name, share in zip(names, shares, strict=True) if share <= LOST * deviation]
+
+
+def names_of(marker: Marker, codes: int) -> list[str]:
+    """Return what the raw table calls each code; the code itself where no value is declared."""
+    values: dict[int, list[str]] = {}
+    for value, code in marker.meanings.items():
+        values.setdefault(code, []).append(str(value))
+    return [" or ".join(values.get(code, [str(code)])) for code in range(codes)]
 
 
 def as_text(facts: dict[str, Any], on: Page) -> str:
@@ -148,6 +189,7 @@ def _promised(facts: dict[str, Any]) -> list[str]:
         )
     if facts["epsilon"] > 3:
         sentences.append("An epsilon above 3 is a weak promise.")
+    sentences += [f"Beware: {warning}." for warning in facts["budget_warnings"]]
     return sentences
 
 
@@ -168,6 +210,7 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     return [
         f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
         *_measured(facts),
+        *_meant(facts),
         *(f"Beware: {warning}." for warning in facts["warnings"]),
         f"A prediction {use} the group itself.",
         other,
@@ -206,6 +249,21 @@ def _measured(facts: dict[str, Any]) -> list[str]:
         f"Measured privately, in {where}: {found}.",
         "No probe shows how large the difference is at the final thresholds.",
     ]
+
+
+def _meant(facts: dict[str, Any]) -> list[str]:
+    """Say when the confidence holds, and of whom nothing is known."""
+    sentences = []
+    if Limits(*facts["difference_between"]).known:
+        sentences.append(
+            f"{CONFIDENCE:.0%} confidence means: of 100 fits to these records, each with its own noise, at least "
+            f"{100 * CONFIDENCE:.0f} have the difference between their limits, or no limits. Where most have "
+            "none, those given are wrong more often."
+        )
+    if facts["hidden_groups"]:
+        names = ", ".join(facts["hidden_groups"])
+        sentences.append(f"Noise hides how these groups by {facts['group']} are treated: {names}.")
+    return sentences
 
 
 def _why_wide(facts: dict[str, Any], limits: Limits) -> list[str]:

@@ -37,6 +37,11 @@ SAMPLE = 1000
 
 LEADING_ZERO = re.compile(r"0[0-9]+$")
 
+DATE = re.compile(
+    r"(?:[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2[0-9]{2,4})(?:[T ][0-9:.,+Z -]*)?$"
+)
+"""A day, year first or last, perhaps with a time."""
+
 MOST_CATEGORIES = 100
 """A column with more distinct texts than this is not offered as categories."""
 
@@ -256,11 +261,28 @@ def guessed_kinds(table: TableFile, say: Callable[[str], object]) -> dict[str, s
             coded = [value for value in known if LEADING_ZERO.match(value)]
             if not known or others or coded:
                 kinds[name] = "text"
-            if coded and not others:
+            if others and (remedy := _remedy(others)):
+                say(f"note: {quoted(name)} has {remedy}; as it is, taken for categories\n")
+            elif coded and not others:
                 say(f"note: {quoted(name)} has leading zeros, as in {quoted(coded[0])}: taken for categories\n")
             elif others and len(others) < len(known):
                 say(f"note: {quoted(name)} has numbers, and {quoted(others[0])}: taken for categories\n")
     return kinds
+
+
+def _remedy(texts: Sequence[str]) -> str | None:
+    """Return what percentages or dates are, and how to declare them; None for other texts."""
+    if all(text.endswith("%") and is_number_text(text[:-1].strip()) for text in texts):
+        return (
+            f"percentages, as in {quoted(texts[0])}: take away the sign, and declare `numeric` with the bounds of "
+            "the share in percent"
+        )
+    if all(DATE.match(text.strip()) for text in texts):
+        return (
+            f"dates, as in {quoted(texts[0])}: count days or years from a fixed one, and declare `numeric`, or "
+            "move it to `ignore`"
+        )
+    return None
 
 
 def values_in(table: TableFile) -> dict[str, set[Any]]:

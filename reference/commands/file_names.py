@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reference.common.errors import ReadingError
+from reference.common.files import is_kept
 from reference.datasets import named_files
 from reference.datasets.opening import files_of, is_table_file
 
@@ -106,13 +106,6 @@ def _is_standard_output(name: str) -> bool:
     return False
 
 
-KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
-"""Schemas of files that nobody can make again: they cost budget, or were written by hand."""
-
-LARGEST_READ = 1 << 24
-"""Characters of a file in which :func:`is_kept` reads a document."""
-
-
 def require_writable_files(parameters: Iterable[click.Parameter], given: Mapping[str, Any]) -> None:
     """Raise unless a command can write its files, before it computes anything for them.
 
@@ -171,37 +164,6 @@ def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
 
 
 MOVE_AWAY = "move it away first (`fit` also takes --force)"
-
-
-def is_kept(path: Path) -> bool:
-    """Return whether a file holds a release without a seed, a release ledger or a domain file.
-
-    A file that starts as JSON does and cannot be read may be any of them, so it is kept.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            text = file.read(LARGEST_READ).lstrip()
-    except OSError:
-        return False
-    if not text.startswith(("{", "[")):
-        return False
-    try:
-        # of a ledger, its first line
-        return _is_kept(json.JSONDecoder().raw_decode(text)[0])
-    except (ValueError, RecursionError):
-        return True
-
-
-def _is_kept(document: Any) -> bool:
-    """Return the same for a document, or for a list of results of ``fit``."""
-    if isinstance(document, list):
-        return any(map(_is_kept, document))
-    if not isinstance(document, dict):
-        return False
-    if str(document.get("schema")).startswith(KEPT):
-        # a seed makes the same release again
-        return document.get("seeded") is not True
-    return _is_kept(document.get("releases"))
 
 
 def _resolved(path: Path) -> Path:

@@ -25,6 +25,7 @@ from reference.commands.fit_repaired import (
     fits_of,
     show,
     wanted_from,
+    warn_of_nothing_kept,
 )
 from reference.commands.fit_text import as_text
 from reference.commands.large_files import LargeFileOptions
@@ -275,6 +276,7 @@ def run_repaired(
     ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
     with watched(quiet=files.quiet) as watch:
         wanted = wanted_from(mine, spent, named, readings, output.seed, watch.read)
+        warn_of_nothing_kept(wanted, asked.splits, files.release, output.format)
         splits = (asked.splits, asked.split_seed, asked.test_share)
         made = fits_of(wanted, *splits, files.release, ledger, watch)
     return show(made, output, files.release, ledger)

@@ -131,14 +131,14 @@ def wanted_from(
     return Wanted(declared, records, budget, fairness, slack, source, readings.rows_per_person)
 
 
-def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
+def fit_once(wanted: Wanted, train: Records, budget: Budget, split: int) -> RepairedRelease:
     """Make one release of some of the records; each split has its own noise."""
     hardened, seeded = wanted.source is None, isinstance(wanted.source, int)
     noise = "hardened" if hardened else "numpy"
     seed = wanted.source if isinstance(wanted.source, int) else None
     model = repaired_logistic(
         train,
-        wanted.budget,
+        budget,
         fairness=wanted.fairness,
         slack=wanted.slack,
         noise=noise,
@@ -180,7 +180,7 @@ def fits_of(
     held = round(n * test_share)
     rows, public = wanted.rows_per_person, (wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
     advice = advise(*public, rows)
-    _warn(advice.warnings)
+    _warn(advice.budget_warnings + advice.warnings_of_a_fit)
     z = wanted.records.z
     if z is not None and (z == z[0]).all():
         _warn((one_group_warning(int(z[0])),))
@@ -196,7 +196,7 @@ def fits_of(
         kept = prepared(wanted.records.take(train))
         if ledger is not None:
             ledger.reserve(counted)
-        made = fit_once(wanted, kept, split)
+        made = fit_once(wanted, kept, promise.budget, split)
         watch.released(REPAIRED)
         if not split:
             _warn(made.warnings)
@@ -218,7 +218,7 @@ def show(made: Fits, output: OutputOptions, release: str | None, ledger: Release
     emit(
         json_text(document)
         if output.format == "json"
-        else as_text(document, str(made.advice), made.where, page(output.out)),
+        else as_text(document, made.advice.forecast, made.where, page(output.out)),
         output.out,
     )
     return EXIT_FINE
@@ -262,6 +262,12 @@ def gain_warnings(found: list[dict[str, float]], where: str) -> tuple[str, ...]:
     return (f"{where}, {said} ({NOT_PRIVATE})",)
 
 
+def warn_of_nothing_kept(wanted: Wanted, splits: int, release: str | None, form: str) -> None:
+    """Say before a release that no file will have it; a seed repeats it, and JSON contains it."""
+    if release is None and splits == 1 and not isinstance(wanted.source, int) and form == "text":
+        _warn(("nothing of this release is kept to predict with: add --release FILE",))
+
+
 def _warn(warnings: Iterable[str]) -> None:
     sys.stderr.writelines(f"warning: {warning}\n" for warning in warnings)
 
@@ -293,7 +299,7 @@ def document_of(
     }
 
 
-def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
+def as_text(document: dict[str, Any], forecast: str, where: str, on: Page) -> str:
     """Return the result in lines."""
     readings, exact_part = document["readings"], document["privacy"]["exact"]["per_release"]
     upper = exact_part["epsilon"]
@@ -312,7 +318,7 @@ def as_text(document: dict[str, Any], advice: str, where: str, on: Page) -> str:
             else [f"Counted in {document['ledger']}."]
         ),
         f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
-        f"advice: {advice}{'' if readings['fairness'] == 'none' else '; what fairness costs is not forecast'}",
+        f"forecast: {forecast}{'' if readings['fairness'] == 'none' else '; what fairness costs is not forecast'}",
         f"metrics {where} ({NOT_PRIVATE}):",
     ]
     for name, value in document["metrics"].items():

@@ -14,6 +14,12 @@ from reference.common.processes import end_copy
 SCRATCH = ".writing-"
 """Start of the names of unfinished files; the target's own name may already have the full length."""
 
+KEPT = ("release_v", "repaired_release_v", "release_ledger_v", "domain_v")
+"""Schemas of files that nobody can make again: they cost budget, or were written by hand."""
+
+LARGEST_READ = 1 << 24
+"""Characters of a file in which :func:`is_kept` reads a document."""
+
 
 def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file, text as UTF-8: afterwards there is all of it, or the old file.
@@ -48,6 +54,37 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
         scratch.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def is_kept(path: Path) -> bool:
+    """Return whether a file holds a release without a seed, a release ledger or a domain file.
+
+    A file that starts as JSON does and cannot be read may be any of them, so it is kept.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            text = file.read(LARGEST_READ).lstrip()
+    except OSError:
+        return False
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        # of a ledger, its first line
+        return _is_kept(json.JSONDecoder().raw_decode(text)[0])
+    except (ValueError, RecursionError):
+        return True
+
+
+def _is_kept(document: Any) -> bool:
+    """Return the same for a document, or for a list of results of ``fit``."""
+    if isinstance(document, list):
+        return any(map(_is_kept, document))
+    if not isinstance(document, dict):
+        return False
+    if str(document.get("schema")).startswith(KEPT):
+        # a seed makes the same release again
+        return document.get("seeded") is not True
+    return _is_kept(document.get("releases"))
 
 
 def _sync_folder(folder: Path) -> None:

@@ -44,11 +44,19 @@ class Account(NamedTuple):
 
     @property
     def epsilon(self) -> Fraction:
-        """The budget's epsilon; more where discrete Gaussian noise needs more room than the budget leaves."""
+        """The budget's epsilon; more where scales leave discrete Gaussian noise less room than a plan does."""
         # discrete Laplace noise loses what continuous noise does
         if not self.hardened or not self.budget.delta:
             return self.budget.epsilon
-        return max(self.budget.epsilon, self._on_the_grid(Supremum.exactly(self.loss)))
+        return max(self.budget.epsilon, self.needed)
+
+    @property
+    def needed(self) -> Fraction:
+        """An upper bound of the epsilon of discrete Gaussian noise at the budget's delta: any number, enclosed.
+
+        It grows with :attr:`loss` and falls with every scale, but for a relative 2^-60 of the enclosure.
+        """
+        return self._on_the_grid(Supremum.exactly(self.loss))
 
     def epsilon_of(self, distance: int) -> Fraction:
         """Return an upper bound of epsilon, at the budget's delta, where this many records are replaced.

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from reference.budgets import Budget
+from reference.budgets import Budget, large_delta
 from reference.common.documents import Document
 from reference.common.printable import quoted
 from reference.domain import Domain
@@ -17,7 +17,7 @@ from reference.domain.edges import PARTS
 from reference.domain.file import DomainFile
 from reference.noise.hardened import require_on_grid
 from reference.repaired.account import Account
-from reference.repaired.curator import planned_scale
+from reference.repaired.curator import RoomyBudget, planned_scale, room_of
 from reference.repaired.schedule import (
     CELL_NOISE,
     HOPELESS,
@@ -63,15 +63,28 @@ Outlook: TypeAlias = Literal["near the best", "usable", "poor", "not with this m
 WORDS: dict[Outlook, str] = {
     "near the best": "the noise costs little, unless the columns hardly tell the label",
     "usable": "the noise costs some accuracy",
-    "poor": "noise may cost most of what a model can gain: declare fewer columns, or spend more",
-    "not with this many records": "the noise drowns the data, unless the columns tell the label clearly: do not "
-    "spend the budget; declare fewer columns, or get more records",
+    "poor": "noise may cost most of what a model can gain",
+    "not with this many records": "the noise drowns the data, unless the columns tell the label clearly",
 }
+
+REMEDIES: dict[Outlook, str] = {
+    "poor": "declare fewer columns, or spend more",
+    "not with this many records": "do not spend the budget; declare fewer columns, or get more records",
+}
+"""What to do before a fit."""
 
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
 
+WITHIN = 1 + Fraction(1, 2**50)
+"""Factor of a planned epsilon that covers the width of its enclosure."""
+
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
+
+NOT_TO_SPEND = "do not spend"
+"""In every warning that says so."""
+
+SPENDS_IT = "this fit spends the budget nevertheless; `cfm advise` warns without spending it"
 
 DROWNED_MODEL = (
     "a model that noise drowns may select one group alone, whatever is forecast: look at the limits in its card"
@@ -148,6 +161,7 @@ class Advice(Document, frozen=True, kw_only=True):
         `lost_between`.
     risk_difference_noise : float or None
         Forecast: standard deviation of the difference between groups that the noise of the probes leaves.
+    rows_per_person : int
     """
 
     records: int
@@ -163,6 +177,7 @@ class Advice(Document, frozen=True, kw_only=True):
     noise_against_curvature: float
     lost: float
     risk_difference_noise: float | None = None
+    rows_per_person: int = 1
 
     @property
     def lost_between(self) -> tuple[float, float]:
@@ -172,10 +187,29 @@ class Advice(Document, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings before the budget is spent."""
+        """Warnings of drowned data before the budget is spent."""
         drowned = f"; {DROWNED_MODEL}" if self.one_group_alone else ""
         few = (f"{self}{drowned}",) if self.outlook in FEW_RECORDS else ()
         return few + self.fairness_warnings
+
+    @property
+    def warnings_of_a_fit(self) -> tuple[str, ...]:
+        """The same words, and that this fit spends the budget nevertheless."""
+        return tuple(f"{one} ({SPENDS_IT})" if NOT_TO_SPEND in one else one for one in self.warnings)
+
+    @property
+    def budget_warnings(self) -> tuple[str, ...]:
+        """Warnings of what the budget promises."""
+        return large_delta(self.delta, self.records, self.rows_per_person)
+
+    @property
+    def forecast(self) -> str:
+        """The outlook in a line, for after the fit."""
+        return f"{self.outlook}: {WORDS[self.outlook]} ({self._signal})"
+
+    @property
+    def _signal(self) -> str:
+        return f"signal {self.signal:.3g}; {USABLE} is usable"
 
     @property
     def fairness_warnings(self) -> tuple[str, ...]:
@@ -188,8 +222,9 @@ class Advice(Document, frozen=True, kw_only=True):
         return self.outlook == "not with this many records" and self.risk_difference_noise is not None
 
     def __str__(self) -> str:
-        """Return the outlook in a line."""
-        return f"{self.outlook}: {WORDS[self.outlook]} (signal {self.signal:.3g}; {USABLE} is usable)"
+        """Return the outlook in a line, and what to do before a fit."""
+        remedy = f": {REMEDIES[self.outlook]}" if self.outlook in REMEDIES else ""
+        return f"{self.outlook}: {WORDS[self.outlook]}{remedy} ({self._signal})"
 
 
 def outlook_of(signal: float) -> Outlook:
@@ -236,13 +271,24 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
         noise_against_curvature=noise / math.sqrt(schedule.label_rounds) / curvature,
         lost=min(1.0, LOST_AT_ONE / (1 + signal)),
         risk_difference_noise=probes,
+        rows_per_person=rows_per_person,
     )
 
 
 def planned(
-    domain: Domain, n: int, budget: Budget, fairness: str, *, hardened: bool, rows_per_person: int = 1
+    domain: Domain,
+    n: int,
+    budget: Budget,
+    fairness: str,
+    *,
+    hardened: bool,
+    rows_per_person: int = 1,
+    most_rounds: int | None = None,
 ) -> Account:
     """Return the account of a fit before it is made: the fit loses at most as much.
+
+    Its budget is the one to fit with.  Where the noise on the grid would need more than epsilon, it is a
+    :class:`reference.repaired.curator.RoomyBudget`: the room for the grid is doubled until it does not.
 
     The scale of a probe depends on the released share of the group.  The account takes the smallest sensitivity,
     1/2; the check that the grid holds every scale takes the largest.
@@ -252,7 +298,21 @@ def planned(
     reference.common.errors.GridError
         When hardened noise has no such scale.
     """
-    schedule, rows = schedule_of(domain, persons(n, rows_per_person), budget, fairness), rows_per_person
+    schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness, most_rounds)
+    account = account_of(domain, schedule, budget, hardened=hardened, rows=rows_per_person)
+    if not hardened or not budget.delta:
+        return account
+    # A fit has the sizes and scales of its plan, but for probes: their scales are no smaller than planned, for the
+    # least sensitivity, and they lose no more.  So it needs no more epsilon, but for the width of an enclosure,
+    # which WITHIN covers.  The loop ends: with wider noise `needed` falls to 0, or a scale leaves the grid.
+    while account.needed * WITHIN > budget.epsilon:
+        wider = RoomyBudget(budget, 1 + 2 * (room_of(account.budget) - 1))
+        account = account_of(domain, schedule, wider, hardened=True, rows=rows_per_person)
+    return account
+
+
+def account_of(domain: Domain, schedule: Schedule, budget: Budget, *, hardened: bool, rows: int) -> Account:
+    """Return the account of a schedule, with the noise of a budget: see :func:`planned`."""
     spent = [one for model in _models(schedule) for one in _model(domain, budget, *model, rows)]
     largest = max(one.scale for one in spent)
     share, cells = schedule.probes / PROBES, schedule.cells

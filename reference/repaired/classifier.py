@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from reference.accounting.release_ledger import ReleaseLedger, require_ledger
-from reference.budgets import Budget, warn_if_large
+from reference.budgets import Budget, LargeDeltaWarning, warn_if_large
 from reference.common.arrays import FloatArray, NumberArray
 from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
 from reference.common.numbers import RealLike
@@ -83,13 +83,16 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     advice_ : Advice
         What to expect, from public numbers.
     coef_ : ndarray, shape (1, columns)
-        Weights of the score, in the order of `columns_`.
+        Weights of the score for ``classes_[1]``, in the order of `columns_`.
     intercept_ : ndarray, shape (1,) or (groups,)
         What the decision adds to ``x @ coef_[0]`` for encoded records x: for each group, where thresholds move by
         group.  The weight of a constant column is in `coef_`.  There is none where no group is used at
         prediction but thresholds still move.
     columns_ : tuple of str
     classes_ : ndarray, shape (2,)
+        Sorted, as scikit-learn's scorers assume.
+    positive_class_ : object
+        The one that the domain declares as `one`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
     """
@@ -140,7 +143,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : sequence, shape (n,)
             The raw values of the label's column.
         sensitive_features : sequence, shape (n,), optional
-            The raw values of the group's column; needed with fairness.
+            The raw values of the group's column; needed with fairness, unless X has that column.
 
         Raises
         ------
@@ -151,6 +154,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Warns
         -----
+        reference.budgets.LargeDeltaWarning
+            Before anything is spent, where delta allows to publish a record drawn at random.
         FewRecordsWarning
             Before anything is spent, where the noise drowns the data; afterwards, where it drowns the
             differences between groups, as for small groups.
@@ -173,7 +178,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_group(int(records.z[0]), stacklevel=2)
         public = (declared.domain, len(records), budget, self.fairness)
         self.advice_ = advise(*public, rows)
-        for warning in self.advice_.warnings:
+        for warning in self.advice_.budget_warnings:
+            warnings.warn(warning, LargeDeltaWarning, stacklevel=2)
+        for warning in self.advice_.warnings_of_a_fit:
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         promise = planned(*public, hardened=noise == "hardened", rows_per_person=rows)
         if self.release_ledger is not None:
@@ -181,20 +188,22 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.release_ledger.reserve(counted)
         model = repaired_logistic(
             records,
-            budget,
+            promise.budget,
             fairness=self.fairness,
             slack=slack,
             noise=noise,
             rng=self.random_state,
             rows_per_person=rows,
         )
+        release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
+        # kept, as it is paid for, even where a caller turns warnings into errors
+        self._take(release)
         for warning in probe_warnings(model.noise_of_probes):
             warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         for warning in alike_warnings(model.too_far):
             warnings.warn(warning, AlikeAttributesWarning, stacklevel=2)
-        release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         _warn_of_shortfall(release)
-        return self._take(release)
+        return self
 
     @classmethod
     def from_release(cls, path: str | Path, *, release_ledger: ReleaseLedger | None = None) -> Self:
@@ -240,9 +249,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found._take(release)
 
     def decision_function(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
-        """Return how far each record is beyond its threshold, shape (n,); above 0 is the positive class."""
+        """Return how far each record is beyond its threshold, shape (n,); above 0 is ``classes_[1]``."""
         x, z = self._new_records(X, sensitive_features)
-        return self._model.excess(x, z)
+        return self._sign * self._model.excess(x, z)
 
     def predict(self, X: Any, *, sensitive_features: Any = None) -> NumberArray:
         """Return the predicted classes, shape (n,).
@@ -252,17 +261,19 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : DataFrame, pyarrow Table or mapping from name to values
             Values outside the declared bounds are clipped or refused, as the domain file declares.
         sensitive_features : sequence, shape (n,), optional
-            Needed, and used, where the group is used at prediction.
+            Needed, and used, where the group is used at prediction, unless X has its column: scikit-learn's
+            scorers and `cross_val_predict` pass X alone.
         """
-        chosen = self.decision_function(X, sensitive_features=sensitive_features) > 0.0
-        predicted: NumberArray = self.classes_[chosen.astype(np.int64)]
+        chosen = self._model.predict(*self._new_records(X, sensitive_features))
+        positive = int(self._sign > 0)
+        predicted: NumberArray = self.classes_[np.where(chosen, positive, 1 - positive)]
         return predicted
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
-        """Return the probabilities of both classes, before any threshold moves by group, shape (n, 2)."""
+        """Return the probabilities of `classes_`, before any threshold moves by group, shape (n, 2)."""
         x, _ = self._new_records(X, sensitive_features)
         positive = self._model.predict_proba(x)
-        return np.column_stack([1 - positive, positive])
+        return np.column_stack([1 - positive, positive][:: int(self._sign)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
         """Return the accuracy: an exact function of the data, so not private."""
@@ -278,7 +289,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x is encoded as :attr:`declared` says, and rounded towards zero to multiples of 2^-20.
         """
         check_is_fitted(self)
-        return self._model.offsets
+        return self._sign * self._model.offsets
 
     @property
     def coef_noise_(self) -> FloatArray:
@@ -293,6 +304,11 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.release_.privacy
 
     @property
+    def _sign(self) -> float:
+        """What scores are multiplied by, to be above 0 for ``classes_[1]``."""
+        return 1.0 if self.positive_class_ == self.classes_[1] else -1.0
+
+    @property
     def _model(self) -> Model:
         return self.release_.model
 
@@ -300,8 +316,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = release.domain.label
         assert label is not None
         self.release_, self.columns_ = release, release.columns
-        self.coef_ = np.array(release.w)[None, :]
-        self.classes_ = np.array(_classes(label))
+        classes = np.array(_classes(label))
+        self.classes_, self.positive_class_ = np.unique(classes), classes.tolist()[1]
+        self.coef_ = self._sign * np.array(release.w)[None, :]
         self.feature_names_in_ = np.array(
             [attribute.name for attribute in release.domain.attributes], dtype=object
         )
@@ -315,9 +332,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if marker is None:
                 continue
             beside = marker.column in table and marker.column not in {one.name for one in declared.attributes}
+            if values is None and marker is declared.group and marker.column in table:
+                continue
             if values is None:
-                drop = ", dropped from X" if beside else ""
-                raise ReadingError(name, None, f"given: the values of column {marker.column!r}{drop}")
+                raise ReadingError(name, None, f"given: the values of column {marker.column!r}")
             if beside:
                 said = "the label and the group are given apart from X: drop this column from X"
                 raise ExtraColumnError(said, column=marker.column)
@@ -330,14 +348,19 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         file = self.release_.domain
         marks = [marker.column for marker in (file.label, file.group) if marker is not None]
         declared = file.without_marks()
-        declared = declared.with_(ignore=(*declared.ignore, *marks))
-        table = raw_columns(declared, X)
         marker = declared.group
-        if marker is not None:
-            if groups is None:
-                routing = "scikit-learn passes it on after set_config(enable_metadata_routing=True)"
-                allowed = f"given, as this model uses the group at prediction ({routing})"
-                raise ReadingError("sensitive_features", None, allowed)
+        # the group's column of X counts if no other values are given
+        given = groups is not None or marker is None
+        ignored = marks if given else marks[:1]
+        declared = declared.with_(ignore=(*declared.ignore, *ignored))
+        table = raw_columns(declared, X)
+        if marker is not None and not given and marker.column not in table:
+            allowed = (
+                f"given, as this model uses the group at prediction; or column {marker.column!r} of X: "
+                "scikit-learn's scorers and cross_val_predict pass X alone"
+            )
+            raise ReadingError("sensitive_features", None, allowed)
+        if marker is not None and given:
             groups = _values(marker.column, one_column("sensitive_features", groups))
             for name, values in table.items():
                 if len(values) != len(groups):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,26 @@ from reference.repaired.account import Account
 from reference.repaired.spent import SUM_STEPS, Change, Spent
 
 DISCRETE_ROOM = 1 + Fraction(1, 2**30)
-"""Factor of Gaussian scales: discrete noise of the same scale then stays within the budget."""
+"""Factor of Gaussian scales: discrete noise of few columns then stays within the budget."""
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class RoomyBudget(Budget):
+    """A budget whose Gaussian noise is wider, for what the grid costs a fit of many columns, or of large delta.
+
+    Parameters
+    ----------
+    budget : Budget
+    room : Fraction
+        Factor of every Gaussian scale: a public function of domain, number of records and budget
+        (:func:`reference.repaired.advice.planned`).
+    """
+
+    room: Fraction
+
+    def __init__(self, budget: Budget, room: Fraction) -> None:
+        super().__init__(budget.epsilon, budget.delta)
+        object.__setattr__(self, "room", room)
 
 
 class Curator:
@@ -93,8 +113,13 @@ def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:
         # b <- Delta_1 / (share epsilon)
         return laplace_scale(change.l1_sensitivity, share * budget.epsilon)
     # sigma <- (1/mu) Delta_2 / sqrt(share), and a little more, for what discrete noise adds to the loss
-    ratio = square_root(change.l2_sensitivity_squared / share).upper * DISCRETE_ROOM
+    ratio = square_root(change.l2_sensitivity_squared / share).upper * room_of(budget)
     return rounded_up(Fraction(unit_sigma(budget)) * ratio)
+
+
+def room_of(budget: Budget) -> Fraction:
+    """Return the factor of Gaussian scales."""
+    return budget.room if isinstance(budget, RoomyBudget) else DISCRETE_ROOM
 
 
 def unit_sigma(budget: Budget) -> float:

@@ -64,7 +64,7 @@ class Model:
     spent : tuple of Spent
         What was released, in order.
     budget_epsilon : Fraction
-        What the caller asked for; discrete noise adds a trifle.
+        What the caller asked for.
     rows_per_person : int
         How many records one person may have, for the statement.
     cells : Cells or None

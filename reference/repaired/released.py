@@ -14,8 +14,8 @@ from msgspec import Meta
 from reference.accounting import Privacy
 from reference.budgets import Budget
 from reference.common.documents import Document, always, converted, format_of, json_of_file, plain
-from reference.common.errors import ReleaseFileError
-from reference.common.files import json_text, write_whole
+from reference.common.errors import ReadingError, ReleaseFileError
+from reference.common.files import is_kept, json_text, write_whole
 from reference.common.printable import quoted
 from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
@@ -26,6 +26,7 @@ from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
+from reference.repaired.scheduled import require_scheduled
 from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
@@ -42,6 +43,9 @@ from reference.repaired.threshold import Probe
 
 ROUNDED = 1e-6
 """Relative error that a file may have: floats are rounded."""
+
+FARTHEST = 40
+"""Noise is never so many standard deviations from 0: by chance once in 10^49 files."""
 
 Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 
@@ -201,6 +205,8 @@ class RepairedRelease(
         if self.seeded and self.noise == "hardened":
             raise ReleaseFileError("hardened noise takes no seed", place="seeded")
         self._require_privacy()
+        self.require_scheduled(earlier=True)
+        self._require_counts()
 
     def _require_lengths(self) -> None:
         """Raise unless there are as many numbers as the domain has columns."""
@@ -254,13 +260,45 @@ class RepairedRelease(
         shares = [one.share for one in self.spent]
         if min(shares) <= 0 or sum(shares) > 1:
             raise ReleaseFileError("shares must be positive and add up to at most 1", place="spent")
-        account, whole = self.account, largest_loss(self.account.budget)
-        if account.loss > whole:
+        if self.account.loss > largest_loss(self.account.budget):
             raise ReleaseFileError("its releases lose more than the budget", place="spent")
-        for index, spent in enumerate(account.spent):
-            due = spent.share * whole
-            if abs(account._replace(spent=(spent,)).loss - due) > Fraction(ROUNDED) * due:
-                raise ReleaseFileError("not the scale of its share", place=f"spent[{index}]")
+
+    def require_scheduled(self, *, earlier: bool) -> Fraction:
+        """Raise unless the releases are those of a fit of this domain, size and budget.
+
+        Parameters
+        ----------
+        earlier : bool
+            Also as fits once were, of at most ten gradients: they still predict.
+
+        Returns
+        -------
+        Fraction
+            The factor of Gaussian scales.
+
+        Raises
+        ------
+        reference.common.errors.ReleaseFileError
+        """
+        account, domain = self.account, self.domain.domain
+        share, fairness = self.group_share, self.fairness
+        return require_scheduled(account, domain, self.records, fairness, share, earlier=earlier)
+
+    def _require_counts(self) -> None:
+        """Raise where the counts of an attribute add up to another number of records than the file states."""
+        domain, d = self.domain.domain, self.domain.domain.dimension
+        scale = max(one.scale for one in self.spent if one.what == COUNTS)
+        counts, start = np.array(self.counts), int(domain.intercept)
+        for attribute in () if domain.prescaled else domain.attributes:
+            width = len(attribute.columns)
+            # a record has one entry
+            if width > 1:
+                found = counts[start : start + width].sum() + counts[d + start : d + start + width].sum()
+                due = self.records * domain.column_factor
+                deviation = deviation_of(scale, self.budget["delta"]) * math.sqrt(2 * width)
+                if not abs(found - due) <= FARTHEST * deviation + ROUNDED * due:
+                    raise ReleaseFileError("do not add up to the records", place="counts")
+            start += width
 
     def _require_whole(self) -> None:
         """Raise where a release behind the model is not counted."""
@@ -389,11 +427,23 @@ class RepairedRelease(
         short = () if shortfall is None else (str(shortfall),)
         return probe_warnings(model.noise_of_probes) + short
 
-    def write(self, path: str | Path) -> None:
-        """Write the file, whole or not at all; an existing one is replaced, as `numpy.save` does.
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the file, whole or not at all.
 
-        The command ``fit`` refuses to replace a release that cannot be made again.
+        Parameters
+        ----------
+        path : path
+        overwrite : bool
+            Replace even a file that cannot be made again: a release without a seed, a release ledger or a domain
+            file.  Other files are replaced, as by the command ``fit``.
+
+        Raises
+        ------
+        reference.common.errors.ReadingError
         """
+        if not overwrite and Path(path).is_file() and is_kept(Path(path)):
+            wanted = "a new file; that one cannot be made again: move it away first, or give overwrite=True"
+            raise ReadingError("path", str(path), wanted)
         write_whole(path, json_text(plain(self)))
 
 

@@ -19,6 +19,8 @@ from reference.repaired.sums import gradient_change
 FAIRNESS = ("none", "demographic_parity", "equalised_odds")
 
 FEWEST_ROUNDS, MOST_ROUNDS = 2, 40
+EARLIER_MOST_ROUNDS = 10
+"""In files that were written when no model took more."""
 
 SHARE_OF_GROUP_COUNT = Fraction(1, 50)
 SHARE_OF_CELL_COUNTS = Fraction(1, 25)
@@ -70,7 +72,7 @@ class Schedule:
         return self.label_model + self.group_models * self.group_model + self.group_count + self.probes
 
 
-def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedule:
+def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str, most_rounds: int | None = None) -> Schedule:
     """Return the schedule for n records of a domain.
 
     A group that is not among the features (`keep_group`) is guessed, by its own model.
@@ -82,6 +84,8 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
         Number of records, public under `replace_one`.
     budget : Budget
     fairness : {'none', 'demographic_parity', 'equalised_odds'}
+    most_rounds : int, optional
+        MOST_ROUNDS unless given.
 
     Raises
     ------
@@ -99,7 +103,7 @@ def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str) -> Schedu
     cells = cells_of(domain, fairness)
 
     def rounds(share: Fraction) -> int:
-        return rounds_of(n, domain, budget, share)
+        return rounds_of(n, domain, budget, share, most_rounds)
 
     if fairness == "none":
         return Schedule(Fraction(1), rounds(Fraction(1)))
@@ -167,10 +171,11 @@ def signal_of(n: int, domain: Domain, budget: Budget, share: Fraction = Fraction
     return n / (domain.dimension * deviation)
 
 
-def rounds_of(n: int, domain: Domain, budget: Budget, share: Fraction) -> int:
+def rounds_of(n: int, domain: Domain, budget: Budget, share: Fraction, most: int | None = None) -> int:
     """Return how many gradients a model releases; more signal allows more.
 
     The noise of each grows with the square root of their number, or with the number itself for Laplace noise.
     """
     power = 1 / 2 if budget.delta else 1 / 3
-    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, round(math.pow(signal_of(n, domain, budget, share), power))))
+    wanted = round(math.pow(signal_of(n, domain, budget, share), power))
+    return min(most or MOST_ROUNDS, max(FEWEST_ROUNDS, wanted))

@@ -13,6 +13,7 @@ import pytest
 from audit.commands import certify
 from audit.gate.proofs.releases import LOWERED, SECONDS, SPLIT, document, written
 from audit.gate.running import program, reference
+from audit.proofs.releases import check as checking
 from audit.proofs.releases.check import check
 from audit.proofs.releases.exported import exported, read_exported
 from audit.proofs.releases.text import certificate_text
@@ -93,8 +94,20 @@ def test_without_coq_the_certificate_is_written_and_not_checked(affairs, tmp_pat
 @pytest.mark.parametrize("terminal", [True, False])
 def test_who_waits_at_a_terminal_is_told_of_coq(monkeypatch, capsys, terminal):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    certify.say_that_coq_works()
-    assert ("Coq checks the proof" in capsys.readouterr().err) is terminal
+    with certify.watched_coq() as watch:
+        watch("Profile.v", 3, 8)
+    said = capsys.readouterr().err
+    assert ("Coq checks the proof" in said) is terminal
+    assert ("Coq: Profile.v" in said) is ("3/8" in said) is terminal
+    assert terminal or not said
+
+
+def test_a_watch_is_told_of_every_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(checking, "needed_sources", lambda *_: ["One.v", "Two.v"])
+    told: list[object] = []
+    monkeypatch.setattr(checking, "compile_file", lambda _, name, **_limit: told.append(name))
+    checking.compiled_library(tmp_path, "", 0.0, lambda *place: told.append(place))
+    assert told == [("One.v", 0, 3), "One.v", ("Two.v", 1, 3), "Two.v", ("Certificate.v", 2, 3)]
 
 
 @pytest.mark.usefixtures("without_coq")

@@ -33,7 +33,7 @@ from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.repaired import repaired_logistic, schedule
-from reference.repaired.advice import laid_out
+from reference.repaired.advice import laid_out, planned
 from reference.repaired.curator import planned_scale
 from reference.repaired.released import RepairedRelease, load_repaired
 from reference.repaired.sums import imbalance_change
@@ -188,6 +188,20 @@ def test_hardened_probes_leave_room_for_the_grid_of_many_columns(epsilon):
     probe = next(place for place, one in enumerate(found.entries) if one.what == "probe")
     for place in (0, probe):
         assert not changed(found, place, scale=found.entries[place].scale * Fraction(99, 100)).holds
+
+
+def test_wider_noise_for_the_grid_holds_at_the_budget():
+    declared = laid_out(SOURCES["affairs"].domain_file("one_hot"), keep_group=True)
+    records, budget = SOURCES["affairs"].read(declared).take(slice(0, 400)), Budget(1, "0.9")
+    plan = planned(declared.domain, 400, budget, "demographic_parity", hardened=True)
+    epsilons = []
+    for paid in (plan.budget, budget):
+        model = repaired_logistic(records, paid, fairness="demographic_parity", noise="hardened")
+        found = composed(RepairedRelease.of(model, declared, slack=Fraction(0), noise="hardened", seeded=False))
+        assert found.holds
+        epsilons.append(found.epsilon)
+    # broken control: the usual noise needs more, and says so
+    assert epsilons[0] == 1 < epsilons[1]
 
 
 def test_noise_of_a_few_steps_has_no_theorem():

@@ -9,10 +9,11 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 from audit.proofs.assumptions import LEVELS
 from audit.proofs.build import (
@@ -41,6 +42,13 @@ ALLOWED = LEVELS["classical"]
 SECONDS = 1800.0
 """Default time limit: the development takes about a minute of processor time, and the machine may be busy."""
 
+CompilerWatch: TypeAlias = Callable[[str, int, int], None]
+"""Is told which file Coq takes next, how many it has done, and of how many."""
+
+
+def unwatched(name: str, done: int, of: int) -> None:
+    """Tell nobody."""
+
 
 @dataclass(frozen=True)
 class CoqFinding:
@@ -59,7 +67,12 @@ class CoqFinding:
 
 
 def check(
-    text: str, *, library: Path | None = None, seconds: float = SECONDS, theorem: str = THEOREM
+    text: str,
+    *,
+    library: Path | None = None,
+    seconds: float = SECONDS,
+    theorem: str = THEOREM,
+    watch: CompilerWatch = unwatched,
 ) -> CoqFinding:
     """Check a certificate.
 
@@ -74,6 +87,8 @@ def check(
         Time limit, in all.
     theorem : str
         The theorem that the certificate must prove.
+    watch : callable
+        Is told of every file that is compiled.
     """
     problems = [*source_problems(PROJECT), *(f"{FILE}: {sentence}" for sentence in refused(text))]
     # digests are generated: only the fingerprints on the pages, which a reviewer reads, vouch for them
@@ -87,12 +102,12 @@ def check(
         return _decide(library, text, end, theorem)
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            return _decide(compiled_library(Path(scratch) / "coq", text, end), text, end, theorem)
+            return _decide(compiled_library(Path(scratch) / "coq", text, end, watch), text, end, theorem)
         except (ProofError, CoqStoppedError) as problem:
             return CoqFinding(None, f"the development does not compile here: {problem}")
 
 
-def compiled_library(target: Path, text: str, end: float) -> Path:
+def compiled_library(target: Path, text: str, end: float, watch: CompilerWatch = unwatched) -> Path:
     """Copy the sources of the development to a new folder and compile those that a certificate needs.
 
     Raises
@@ -100,8 +115,11 @@ def compiled_library(target: Path, text: str, end: float) -> Path:
     audit.proofs.build.ProofError, audit.proofs.build.CoqStoppedError
         The second when it is not done at `end`, a time of ``time.monotonic``.
     """
-    for name in needed_sources(target, text):
+    needed = needed_sources(target, text)
+    for place, name in enumerate(needed):
+        watch(name, place, len(needed) + 1)
         compile_file(target, name, seconds=_left(end))
+    watch(FILE, len(needed), len(needed) + 1)
     return target
 
 

@@ -1,7 +1,7 @@
 """The cost of a release of the repaired mechanism: its sensitivities and its account, computed again.
 
 The sensitivities are those of ``proofs/repaired.md``, from the declared domain alone; nothing of
-``reference.repaired`` but the type of the file takes part, and the public schedule (:mod:`.scheduled`).
+``reference.repaired`` but the type of the file takes part, which compares it with the public schedule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from msgspec import Meta
 
 from audit.proofs.releases.errors import NoTheoremError
 from audit.proofs.releases.result import SEEDED, Outcome
-from audit.proofs.releases.scheduled import require_scheduled
 from reference.common.balls import Ball, ball, enclosed, sign, square_root
 from reference.common.documents import Document
 from reference.common.numbers import decimal_text, rounded_up
@@ -42,9 +41,6 @@ density, or about discrete noise given by its probabilities: nothing here says t
 private."""
 
 TOO_SMALL_FOR_THE_GRID = "hardened Gaussian noise is covered where it is wide against the grid; here it is not"
-
-ROOM = 1 + Fraction(1, 2**30)
-"""Factor of every Gaussian scale of a fit."""
 
 FINE = 2**100
 """Shifts are rounded up to multiples of 1/FINE, so fine that a tight statement still holds."""
@@ -214,7 +210,7 @@ def composed(release: RepairedRelease) -> Composed:
     reference.common.errors.ReleaseFileError
         When its releases are not those of a fit.
     """
-    require_scheduled(release)
+    room = release.require_scheduled(earlier=False)
     exact = release.privacy.exact
     assert exact is not None
     delta = release.budget["delta"]
@@ -227,20 +223,20 @@ def composed(release: RepairedRelease) -> Composed:
         scale = Fraction(one.scale)
         loss = change / scale**2 if delta else change / scale
         most = needed[one.what] * (rows**2 if delta else rows)
-        following = _following(one.share, rows, kind, release.budget) if one.what == "probe" else (None, None)
+        following = _following(one.share, rows, room, release.budget) if one.what == "probe" else (None, None)
         entries.append(SpentPart(one.what, one.size, change, most, scale, loss, *following))
     return Composed(release, kind, exact.epsilon.upper, delta, tuple(entries))
 
 
 def _following(
-    share: Fraction, rows: int, kind: Kind, budget: Mapping[str, Fraction]
+    share: Fraction, rows: int, room: Fraction, budget: Mapping[str, Fraction]
 ) -> tuple[Fraction, Fraction]:
     """Return what a probe may lose for its share, and its least scale: at the share 1/2 of the group."""
     epsilon, half = budget["epsilon"], Fraction(rows, 2)
-    if kind == "laplace":
+    if not budget["delta"]:
         return share * epsilon, half / (share * epsilon)
     # a fit takes a little more noise, for what the grid costs, here as in every release
-    sigma = Fraction(analytic_gaussian_sigma(1, epsilon, budget["delta"])) * ROOM
+    sigma = Fraction(analytic_gaussian_sigma(1, epsilon, budget["delta"])) * room
     return share / sigma**2, sigma * half * square_root(1 / share).lower
 
 
