@@ -247,13 +247,10 @@ class RepairedRelease(
             CELL_COUNTS: (sums.CELL_COUNTS_CHANGE, cells),
             CELL_PROBE: (sums.CELL_SELECTIONS_CHANGE, cells),
         }
-        signs = Change(known[COUNTS][0].l1_sensitivity, Fraction(4)).times(self.rows_per_person)
         for index, one in enumerate(self.spent):
             change, size = known.get(one.what, (None, 0))
             most = None if change is None else change.times(self.rows_per_person)
-            # once every `symmetric_ball` paid for signs
-            paid = domain.norm == "symmetric_ball" and one.what == COUNTS and one.change == signs
-            if most is None or one.size != size or not (one.change == most or paid):
+            if most is None or one.size != size or one.change != most:
                 problem = f"{one.what!r} of this domain does not exist, or changes by other than the file states"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()
