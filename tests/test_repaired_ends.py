@@ -124,7 +124,7 @@ def off_shifted(*, shift: float, expected: float, seeds: range, free: float = LA
     return float(np.mean(ends))
 
 
-def test_columns_that_tell_the_group_shift_the_curve_and_a_fit_ends_where_it_is(monkeypatch):
+def test_a_fit_ends_where_columns_that_tell_the_group_shift_the_curve(monkeypatch):
     assert off_shifted(shift=2.0, expected=0.0, seeds=range(20)) < 0.01
     # the null controls: no shift, and a price, which is none
     assert off_shifted(shift=2.0, expected=2.0, seeds=range(20)) < 0.004

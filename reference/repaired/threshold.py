@@ -32,6 +32,9 @@ PLACES = np.concatenate(
 SHIFTS, STRETCHES = np.linspace(-1.0, 1.0, 81), np.exp(np.linspace(-1.25, 1.25, 41))
 """Compared shifts, in widths of the expected fall, and stretches: logarithms are as probable as shifts."""
 
+FEWEST_VALUES = 64
+"""A curve of fewer values is a stair of few distinct rows: where a step is, only probes tell."""
+
 PRIOR_SHIFT = 0.5
 """Assumed error of a shift, and of the logarithm of a stretch."""
 
@@ -147,6 +150,8 @@ class Root:
         if not self._shifts:
             return None
         curve = np.array([self._expected(place) for place in PLACES.tolist()])
+        if len(np.unique(curve)) < FEWEST_VALUES:
+            return None
         low, high = np.interp(curve.min() + np.ptp(curve) * np.array([0.25, 0.75]), curve[::-1], PLACES[::-1])
         shifts = (low - high) * SHIFTS[:, None]
         places = (self._multipliers[:, None, None] - shifts) / STRETCHES
