@@ -113,11 +113,11 @@ def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
     Nothing is said of a shortfall, which says more, and where limits rule it out.
     """
     found = estimated(model, domain, slack)
-    if found is None or shortfall_of(model, domain, slack) is not None:
+    most = 0.0 if found is None else _most(found, model, domain)
+    if most <= slack + APART or shortfall_of(model, domain, slack) is not None:
         return None
-    most = _most(found, model, domain)
     limits = limits_of(model, domain)
-    if most <= slack + APART or limits.high <= slack + APART:
+    if limits.high <= slack + APART:
         return None
     known = f" ({limits} with {CONFIDENCE:.0%} confidence)" if limits.known else ""
     return (
