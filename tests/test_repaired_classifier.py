@@ -101,6 +101,7 @@ def test_a_fit_is_accurate_and_as_fair_as_asked():
         assert abs(fair) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot")
 def test_fairness_is_tuned_after_the_release_without_another_one():
     model = fitted()
     looser = model.tuned("0.1")
@@ -253,6 +254,7 @@ def test_a_ledger_refuses_a_seeded_fit_and_bad_data_cost_nothing(tmp_path):
     assert ledger.releases == ()
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot")
 def test_a_further_fit_of_a_released_model_is_counted(tmp_path):
     pytest.importorskip("opendp")
     fitted().release_.write(tmp_path / "release.json")
@@ -288,6 +290,7 @@ def test_a_small_group_is_warned_of_when_it_has_been_counted(fairness, every, wa
     assert any("larger groups" in one for one in said) is warned
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot")
 @pytest.mark.parametrize("delta", ["1e-5", "0"])
 @pytest.mark.parametrize("hardened", [True, False])
 @pytest.mark.parametrize("keep_group", [True, False])
@@ -341,6 +344,7 @@ def test_advice_reads_public_numbers_and_improves_with_them():
 # --- What the estimator of scikit-learn would have ------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot")
 @pytest.mark.parametrize("fairness", ["none", "demographic_parity", "equalised_odds"])
 def test_intercept_and_coefficients_are_the_decision(fairness):
     model = fitted(fairness=fairness)
@@ -354,6 +358,7 @@ def test_intercept_and_coefficients_are_the_decision(fairness):
     assert len(set(model.intercept_)) == groups
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot")
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_records_are_predicted_as_the_fit_counts_them(fairness):
     """Thresholds lie within a rounding of a step of the scores: a record off the grid may cross it."""

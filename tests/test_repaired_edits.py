@@ -27,7 +27,7 @@ from tests.test_repaired_classifier import NEW, NEW_Z, fitted
 TRIED = 150
 """Edits of each file."""
 
-pytestmark = pytest.mark.filterwarnings("ignore:noise", "ignore:chance alone")
+pytestmark = pytest.mark.filterwarnings("ignore:noise", "ignore:chance alone", "ignore:probes cannot")
 
 OTHERS: tuple[Any, ...] = (
     *(None, True, "", "x", "0", "-1", "2", "1/0", "1e400", "1e-400", "nan", [], {}, [0.0]),

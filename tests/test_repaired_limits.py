@@ -18,12 +18,12 @@ from reference.common.grid import rounded_to_grid
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.records import Records, encode_table
-from reference.repaired import interval, repaired_logistic, shortfall
+from reference.repaired import interval, repaired_logistic, shortfall, threshold
 from reference.repaired.advice import probe_warnings
 from reference.repaired.expected import drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, _ends, every_row, limits_of
 from reference.repaired.model import Model
-from reference.repaired.shortfall import Shortfall, shortfall_of
+from reference.repaired.shortfall import Shortfall, doubt_of, shortfall_of
 from reference.repaired.sums import imbalance
 from reference.repaired.threshold import Probe
 from tests.test_repaired_awkward import few, nine
@@ -344,8 +344,18 @@ def test_of_800_fits_few_are_outside_their_limits():
                 one = fit(few(1000 + seed, distinct, keep=keep), seed)
                 missing += missed([one])
                 if one.left > 0.1 and shortfall_of(one.model, one.domain, 0.0) is None:
-                    unsaid.append(probe_warnings(one.model.noise_of_probes))
+                    unsaid.append(
+                        (probe_warnings(one.model.noise_of_probes), doubt_of(one.model, one.domain, 0.0))
+                    )
     assert missing == 3
-    # of four the fit warned of noise instead
+    # of four the fit warned of noise instead, of two it doubts the slack
     assert len(unsaid) == 6
-    assert sum(map(bool, unsaid)) == 4
+    assert sum(bool(noise) for noise, _ in unsaid) == 4
+    assert all(noise or doubt for noise, doubt in unsaid)
+
+
+def test_a_stair_is_not_shifted_where_few_rows_are_distinct(monkeypatch):
+    assert fit(few(1057, 3, keep=True), 57).left < 0.3
+    # the broken control: a step is sought where no probe was
+    monkeypatch.setattr(threshold, "FEWEST_VALUES", 0)
+    assert fit(few(1057, 3, keep=True), 57).left > 0.4

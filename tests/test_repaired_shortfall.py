@@ -15,6 +15,7 @@ import pytest
 from reference.budgets import Budget
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE
+from reference.domain import Domain
 from reference.domain.attributes import OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
@@ -24,7 +25,7 @@ from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
 from reference.repaired.model import Model
-from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, shortfall_of
+from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, doubt_of, shortfall_of
 from reference.repaired.spent import GROUP_COUNT
 from reference.repaired.threshold import Probe, Root
 from tests.command_lines import reference
@@ -226,6 +227,55 @@ def test_an_empty_group_misses_no_slack_though_early_probes_choose_few(monkeypat
     end = shortfall._most_of_share(last, records.domain)
     monkeypatch.setattr(shortfall, "_most_of_share", lambda *_: end)
     assert shortfall_of(model, records.domain, 0.0) is not None
+
+
+# --- Doubts -----------------------------------------------------------------------------------------------------
+
+DOUBTED = "probes cannot show that groups are at most 0.03 apart: noise may leave a difference of about"
+
+
+def lawyers(seed: int, n: int = 12_000) -> Records:
+    """Return records of whom nearly all pass, with a column that tells the group."""
+    random = np.random.default_rng(seed)
+    z = (random.random(n) < 5 / 6).astype(int)
+    marks = {
+        f"c{i}": np.clip(random.integers(0, 6, n) - (random.random(n) < 0.5) * (1 - z), 0, 5) for i in range(3)
+    }
+    y = random.random(n) < 1 / (1 + np.exp(-sum(marks.values()) * 0.5))
+    domain = Domain(tuple(OneHot(name, tuple(range(6))) for name in marks), "y", "z", keep_group=True)
+    return encode_table(domain, {name: one.tolist() for name, one in marks.items()} | {"y": y * 1.0, "z": z})
+
+
+def judged(fits: list[tuple[Model, float]], domain: Domain) -> tuple[int, int]:
+    """Return in how many fits a difference above .03 went unmentioned, and a doubt was said."""
+    silent = doubts = 0
+    for model, apart in fits:
+        doubt = doubt_of(model, domain, 0.0)
+        said = doubt is not None or bool(probe_warnings(model.noise_of_probes))
+        said |= shortfall_of(model, domain, 0.0) is not None
+        assert doubt is None or doubt.startswith(DOUBTED)
+        silent, doubts = silent + (apart > shortfall.APART and not said), doubts + (doubt is not None)
+    return silent, doubts
+
+
+def test_what_probes_cannot_show_is_said(monkeypatch):
+    records = lawyers(0)
+
+    def fits(epsilon: str, repeats: int) -> list[tuple[Model, float]]:
+        models = [
+            repaired_logistic(records, Budget(epsilon, "1e-5"), fairness="demographic_parity", rng=seed)
+            for seed in range(repeats)
+        ]
+        return [(model, difference(model, records)) for model in models]
+
+    loud, quiet = fits("0.4", 12), fits("10", 3)
+    assert judged(loud, records.domain) == (0, 12)
+    # the null control: enough is spent, and every fit is as fair as it is silent
+    assert judged(quiet, records.domain) == (0, 0)
+    assert max(apart for _, apart in quiet) < shortfall.APART
+    # the broken control: a forecast without its noise
+    monkeypatch.setattr(shortfall, "DOUBT", 1.0)
+    assert judged(loud, records.domain)[0] > 0
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

@@ -227,6 +227,12 @@ def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
 
 def differences(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]], tuple[float, float]]:
     """Return a function from thresholds to the difference that all probes say is there, and its variance."""
+    shares = carried_shares(cells, expected)
+    return lambda thresholds: spread(*shares(thresholds), cells)
+
+
+def carried_shares(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]], tuple[FloatArray, FloatArray]]:
+    """Return a function from thresholds to what all probes say is chosen of each cell, and its variance."""
     off = errors(cells, expected)
 
     def rates(thresholds: tuple[float, ...]) -> FloatArray:
@@ -235,11 +241,10 @@ def differences(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]],
     found, noise = (np.array([getattr(one, name) for one in cells.probes]) for name in ("rates", "noise"))
     thought = np.array([rates(one.thresholds) for one in cells.probes])
 
-    def difference(thresholds: tuple[float, ...]) -> tuple[float, float]:
-        estimates, variances = carried(np.clip(found, 0.0, 1.0), noise, rates(thresholds) - thought)
-        return spread(estimates, variances, cells)
+    def shares(thresholds: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
+        return carried(np.clip(found, 0.0, 1.0), noise, rates(thresholds) - thought)
 
-    return difference
+    return shares
 
 
 def spread(rates: FloatArray, variances: FloatArray, cells: Cells) -> tuple[float, float]:

@@ -28,7 +28,7 @@ from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.readings import require_rows_per_person
 from reference.records import Records
-from reference.repaired.advice import advise, laid_out, planned, probe_warnings
+from reference.repaired.advice import advise, laid_out, planned
 from reference.repaired.algorithm import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.model import Model
 from reference.repaired.released import RepairedRelease, load_repaired
@@ -198,8 +198,6 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         release = RepairedRelease.of(model, declared, slack=slack, noise=noise, seeded=noise == "numpy")
         # kept, as it is paid for, even where a caller turns warnings into errors
         self._take(release)
-        for warning in probe_warnings(model.noise_of_probes):
-            warnings.warn(warning, FewRecordsWarning, stacklevel=2)
         for warning in alike_warnings(model.too_far):
             warnings.warn(warning, AlikeAttributesWarning, stacklevel=2)
         _warn_of_shortfall(release)
@@ -371,6 +369,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _warn_of_shortfall(release: RepairedRelease) -> None:
+    for warning in release.noise_warnings:
+        warnings.warn(warning, FewRecordsWarning, stacklevel=3)
     shortfall = release.shortfall
     if shortfall is not None:
         warnings.warn(str(shortfall), StoppedShortWarning, stacklevel=3)

@@ -27,7 +27,7 @@ from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
 from reference.repaired.scheduled import require_scheduled
-from reference.repaired.shortfall import Shortfall, shortfall_of
+from reference.repaired.shortfall import Shortfall, doubt_of, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -418,11 +418,16 @@ class RepairedRelease(
         return shortfall_of(self.model, self.domain.domain, float(self.slack))
 
     @property
+    def noise_warnings(self) -> tuple[str, ...]:
+        """What noise hides of the differences between groups."""
+        drowned = probe_warnings(self.model.noise_of_probes)
+        doubt = None if drowned else doubt_of(self.model, self.domain.domain, float(self.slack))
+        return drowned if doubt is None else (doubt,)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What to beware of when the model is used: from the release alone."""
-        model, shortfall = self.model, self.shortfall
-        short = () if shortfall is None else (str(shortfall),)
-        return probe_warnings(model.noise_of_probes) + short
+        return self.noise_warnings + (() if self.shortfall is None else (str(self.shortfall),))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the file, whole or not at all.

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from reference.domain import Domain
 from reference.repaired import guessed
-from reference.repaired.cells import Cells, Curves, differences, errors, fair_thresholds, spread
+from reference.repaired.cells import Cells, carried_shares, differences, errors, fair_thresholds, spread
 from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
@@ -19,8 +19,15 @@ from reference.repaired.model import Model
 CHANCE = 0.01
 """How often noise alone may look like a shortfall, in a model that is exactly as fair as its slack."""
 
+DOUBT = 0.05
+"""How often, by forecast, a difference may be larger than what its noise is said to allow."""
+
 NEGLIGIBLE = 0.01
 """Of a difference we say nothing if its limits allow the slack and end no farther above it than this."""
+
+
+APART = 0.03
+"""How much farther apart than the slack groups may be unnoticed."""
 
 
 class Shortfall(NamedTuple):
@@ -100,16 +107,61 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
     return None if found.holds_slack and found.limits.high <= slack + NEGLIGIBLE else found
 
 
-def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
-    if model.cells is not None:
-        return _of_cells(model.cells, model.expected_cells(domain), slack, guesses=model.group_weights is not None)
+def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
+    """Return what to tell users where probes cannot show that groups are at most APART above the slack; else None.
+
+    Nothing is said of a shortfall, which says more, and where limits rule it out.
+    """
+    found = estimated(model, domain, slack)
+    most = 0.0 if found is None else _most(found, model, domain)
+    if most <= slack + APART or shortfall_of(model, domain, slack) is not None:
+        return None
+    limits = limits_of(model, domain)
+    if limits.high <= slack + APART:
+        return None
+    known = f" ({limits} with {CONFIDENCE:.0%} confidence)" if limits.known else ""
+    return (
+        f"probes cannot show that groups are at most {slack + APART:.6g} apart: noise may leave a difference of "
+        f"about {math.ceil(most * 1000) / 1000:.3g}{known}; get more records, or spend more"
+    )
+
+
+def _most(found: Shortfall, model: Model, domain: Domain) -> float:
+    """Return how large the difference may be by forecast, in either direction and between any two groups."""
+    cells = model.cells
+    if cells is None:
+        return found.difference - float(ndtri(DOUBT / 2)) * found.noise
+    shares, variances = (
+        one.reshape(cells.groups, -1)
+        for one in carried_shares(cells, model.expected_cells(domain))(cells.thresholds)
+    )
+    pairs = math.comb(cells.groups, 2) * shares.shape[1]
+    noise = np.sqrt(variances[:, None] + variances[None])
+    return float((shares[:, None] - shares[None] - ndtri(DOUBT / (2 * pairs)) * noise).max())
+
+
+def estimated(model: Model, domain: Domain, slack: float) -> Shortfall | None:
+    """Return the difference that all probes together forecast, and its noise; None without fairness."""
+    cells = model.cells
+    if cells is not None:
+        estimate, variance = differences(cells, model.expected_cells(domain))(cells.thresholds)
+        return Shortfall(estimate, math.sqrt(variance), slack, hidden=not cells.seen.all())
     if model.zbar is None:
         return None
-    root = model.root(model.expected_curve(domain), slack)
-    estimate, variance = root.estimate(model.multiplier)
-    found = Shortfall(abs(estimate), math.hypot(math.sqrt(variance), _most_of_share(model, domain)), slack)
+    estimate, variance = model.root(model.expected_curve(domain), slack).estimate(model.multiplier)
+    return Shortfall(abs(estimate), math.hypot(math.sqrt(variance), _most_of_share(model, domain)), slack)
+
+
+def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
+    found = estimated(model, domain, slack)
+    if found is None:
+        return None
+    if model.cells is not None:
+        return _of_cells(found, model, model.cells, domain)
     if not _beyond(found, 1):
         return None
+    assert model.zbar is not None
+    root = model.root(model.expected_curve(domain), slack)
     refused, allowed = root.wanted(), root.allowed()
     if model.group_weights is None or abs(refused) <= allowed:
         return found
@@ -131,17 +183,15 @@ def _most_of_share(model: Model, domain: Domain) -> float:
     return float(model.noise_of_share * max(abs(2 * share - 1) for share in chosen))
 
 
-def _of_cells(cells: Cells, expected: Curves, slack: float, *, guesses: bool) -> Shortfall | None:
-    estimate, variance = differences(cells, expected)(cells.thresholds)
-    found = Shortfall(estimate, math.sqrt(variance), slack, hidden=not cells.seen.all())
+def _of_cells(found: Shortfall, model: Model, cells: Cells, domain: Domain) -> Shortfall | None:
     pairs = sum(math.comb(int(seen), 2) for seen in cells.seen.sum(axis=0))
     if not _beyond(found, pairs):
         return None
     # at the thresholds sought, the corrected forecast is still above the slack
-    rates = errors(cells, expected).corrected(
-        expected.rates(np.array(fair_thresholds(cells, expected, slack)), odds=cells.odds)
-    )
-    stopped = guesses and spread(rates, rates, cells)[0] > slack + found.noise
+    expected = model.expected_cells(domain)
+    sought = np.array(fair_thresholds(cells, expected, found.slack))
+    rates = errors(cells, expected).corrected(expected.rates(sought, odds=cells.odds))
+    stopped = model.group_weights is not None and spread(rates, rates, cells)[0] > found.slack + found.noise
     return found._replace(limit=guessed.PRICE if cells.odds else guessed.FREE_PRICE) if stopped else found
 
 
