@@ -131,14 +131,14 @@ def wanted_from(
     return Wanted(declared, records, budget, fairness, slack, source, readings.rows_per_person)
 
 
-def fit_once(wanted: Wanted, train: Records, budget: Budget, split: int) -> RepairedRelease:
+def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
     """Make one release of some of the records; each split has its own noise."""
     hardened, seeded = wanted.source is None, isinstance(wanted.source, int)
     noise = "hardened" if hardened else "numpy"
     seed = wanted.source if isinstance(wanted.source, int) else None
     model = repaired_logistic(
         train,
-        budget,
+        wanted.budget,
         fairness=wanted.fairness,
         slack=wanted.slack,
         noise=noise,
@@ -196,7 +196,7 @@ def fits_of(
         kept = prepared(wanted.records.take(train))
         if ledger is not None:
             ledger.reserve(counted)
-        made = fit_once(wanted, kept, promise.budget, split)
+        made = fit_once(wanted, kept, split)
         watch.released(REPAIRED)
         if not split:
             _warn(made.warnings)

@@ -287,7 +287,7 @@ def planned(
 ) -> Account:
     """Return the account of a fit before it is made: the fit loses at most as much.
 
-    Its budget is the one to fit with.  Where the noise on the grid would need more than epsilon, it is a
+    Where the noise on the grid would need more than epsilon, its budget is a
     :class:`reference.repaired.curator.RoomyBudget`: the room for the grid is doubled until it does not.
 
     The scale of a probe depends on the released share of the group.  The account takes the smallest sensitivity,

@@ -17,6 +17,7 @@ from reference.noise import RandomSource, sampler_of
 from reference.readings import require_rows_per_person
 from reference.records import Records, require_on_grid
 from reference.repaired import descent, sums
+from reference.repaired.advice import planned
 from reference.repaired.cells import Cells, best_thresholds, fair_thresholds, sizes_of
 from reference.repaired.curator import Curator
 from reference.repaired.model import Model, margins
@@ -62,7 +63,11 @@ def repaired_logistic(
     schedule = schedule_of(records.domain, persons(len(records), rows_per_person), budget, fairness)
     purpose = f"repaired logistic {records.domain.columns} {budget} {fairness} {tolerated}"
     sampler = sampler_of(noise, rng, purpose)
-    curator = Curator(budget, sampler, hardened=noise == "hardened", rows_per_person=rows_per_person)
+    hardened = noise == "hardened"
+    # with room for what the noise's grid costs: from public numbers
+    public = (records.domain, len(records), budget, fairness)
+    roomy = planned(*public, hardened=hardened, rows_per_person=rows_per_person).budget
+    curator = Curator(roomy, sampler, hardened=hardened, rows_per_person=rows_per_person)
     records = prepared(records)
     # w <- noisy descent on the labels
     w, counts, too_far = noisy_descent(records, records.y, curator, schedule.label_model, schedule.label_rounds)

@@ -188,7 +188,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.release_ledger.reserve(counted)
         model = repaired_logistic(
             records,
-            promise.budget,
+            budget,
             fairness=self.fairness,
             slack=slack,
             noise=noise,

@@ -83,7 +83,7 @@ def make_private_logistic_regression(
 
     def release(table: Any) -> RepairedRelease:
         model = repaired_logistic(
-            encoded(table), account.budget, fairness=estimator.fairness, slack=tolerated, noise="hardened"
+            encoded(table), budget, fairness=estimator.fairness, slack=tolerated, noise="hardened"
         )
         return RepairedRelease.of(model, declared, slack=tolerated, noise="hardened", seeded=False)
 
