@@ -331,6 +331,7 @@ def test_card_counts_a_persons_records_and_calls_a_promise_weak():
         "likelier_by": 54.6,
         "adjacency": "replace_one",
         "noise": "hardened",
+        "budget_warnings": (),
     }
     said = " ".join(card._promised(facts))
     assert "records, up to 3, were used" in said

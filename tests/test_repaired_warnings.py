@@ -13,7 +13,7 @@ from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE
 from reference.repaired import classifier
 from reference.repaired.advice import NOT_TO_SPEND, SPENDS_IT, advise
-from reference.repaired.classifier import FewRecordsWarning, RepairedClassifier
+from reference.repaired.classifier import AlikeAttributesWarning, RepairedClassifier
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, X, Y, Z
 
@@ -91,10 +91,10 @@ def test_what_says_not_to_spend_is_said_before_and_that_a_fit_does(run, monkeypa
 
 def test_a_release_is_kept_where_warnings_are_errors(monkeypatch):
     """A warning after the release ends `fit`, which has spent the budget."""
-    monkeypatch.setattr(classifier, "probe_warnings", lambda _: ("the noise is large",))
+    monkeypatch.setattr(classifier, "alike_warnings", lambda _: ("columns say the same",))
     model = RepairedClassifier(domain=DOMAIN, random_state=3)
     # the tests take warnings for errors
-    with pytest.raises(FewRecordsWarning, match="the noise is large"):
+    with pytest.raises(AlikeAttributesWarning, match="columns say the same"):
         model.fit(X, Y, sensitive_features=Z)
     assert len(model.predict(X, sensitive_features=Z)) == len(X)
 

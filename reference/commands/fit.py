@@ -23,6 +23,7 @@ from reference.commands.fit_repaired import (
     FitBudgetOptions,
     RepairedOptions,
     fits_of,
+    require_splits,
     show,
     wanted_from,
     warn_of_nothing_kept,
@@ -274,11 +275,11 @@ def run_repaired(
     if spent.epsilon is not None and not asked.allow_large_epsilon:
         require_moderate(large_epsilon(Budget(spent.epsilon)))
     ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
+    require_splits(asked.splits, asked.test_share, files.release)
     with watched(quiet=files.quiet) as watch:
         wanted = wanted_from(mine, spent, named, readings, output.seed, watch.read)
         warn_of_nothing_kept(wanted, asked.splits, files.release, output.format)
-        splits = (asked.splits, asked.split_seed, asked.test_share)
-        made = fits_of(wanted, *splits, files.release, ledger, watch)
+        made = fits_of(wanted, asked.splits, asked.split_seed, asked.test_share, ledger, watch)
     return show(made, output, files.release, ledger)
 
 

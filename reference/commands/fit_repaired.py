@@ -160,22 +160,25 @@ class Fits:
     advice: Advice
 
 
-def fits_of(
-    wanted: Wanted,
-    splits: int,
-    split_seed: int | None,
-    test_share: float,
-    release: str | None,
-    ledger: ReleaseLedger | None,
-    watch: ProgressWatch,
-) -> Fits:
-    """Fit on every split; a ledger counts each fit before it is made."""
+def require_splits(splits: int, test_share: float, release: str | None) -> None:
+    """Raise unless so many splits can be made, and their release kept."""
     if splits < 1:
         raise ReadingError("splits", splits, "at least 1")
     if not 0 <= test_share < 1:
         raise ReadingError("test_share", test_share, "in [0, 1)")
     if release is not None and splits > 1:
         raise ReadingError("release", release, "left out where there are several releases: one split makes one")
+
+
+def fits_of(
+    wanted: Wanted,
+    splits: int,
+    split_seed: int | None,
+    test_share: float,
+    ledger: ReleaseLedger | None,
+    watch: ProgressWatch,
+) -> Fits:
+    """Fit on every split; a ledger counts each fit before it is made."""
     n = len(wanted.records)
     held = round(n * test_share)
     rows, public = wanted.rows_per_person, (wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
