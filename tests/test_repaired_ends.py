@@ -15,7 +15,7 @@ from reference.domain.attributes import OneHot
 from reference.records import Records, encode_table
 from reference.repaired import algorithm, cells, guessed, repaired_logistic
 from reference.repaired.cells import fair_thresholds
-from reference.repaired.expected import LARGEST_MULTIPLIER, crossing
+from reference.repaired.expected import crossing
 from reference.repaired.model import Model
 from reference.repaired.threshold import Probe, Root
 
@@ -101,37 +101,6 @@ def test_a_smooth_curve_ends_at_the_crossing_not_at_a_lucky_probe():
     # and it averages: with less noise it is nearer
     exact = Root([Probe(m, 0.2 - 0.2 * m, 1e-6) for m in at], 0.0, lambda m: 0.2 - 0.2 * m)
     assert exact.best() == pytest.approx(1, abs=1e-3)
-
-
-SHIFTED = (0.0, 9.0, 6.0, 3.0)
-"""Where a search that expects no shift may probe."""
-
-
-def off_shifted(*, shift: float, expected: float, seeds: range, free: float = LARGEST_MULTIPLIER) -> float:
-    """Return how unfair fits end, in the mean, where a curve is this far from where it is expected."""
-
-    def curve(multiplier: float) -> float:
-        # nearly everybody is chosen, and five of six are of group 1
-        one, zero = (1 / (1 + math.exp(-3 - share * multiplier)) for share in (-0.2, 1.0))
-        return one - zero
-
-    ends = []
-    for seed in seeds:
-        noise = np.random.default_rng(seed).normal(0, 0.002, 4)
-        probes = [Probe(m, curve(m - shift) + e, 0.002) for m, e in zip(SHIFTED, noise, strict=True)]
-        root = Root(probes, 0.0, lambda m: curve(m - expected), free)
-        ends.append(abs(curve(root.best() - shift)))
-    return float(np.mean(ends))
-
-
-def test_a_fit_ends_where_columns_that_tell_the_group_shift_the_curve(monkeypatch):
-    assert off_shifted(shift=2.0, expected=0.0, seeds=range(20)) < 0.01
-    # the null controls: no shift, and a price, which is none
-    assert off_shifted(shift=2.0, expected=2.0, seeds=range(20)) < 0.004
-    priced = off_shifted(shift=2.0, expected=0.0, seeds=range(20), free=31.0)
-    # the broken control: the expected curve, wherever it is
-    monkeypatch.setattr(Root, "_moved", None)
-    assert off_shifted(shift=2.0, expected=0.0, seeds=range(20)) == priced > 0.02
 
 
 # --- Prices -----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from reference.common.grid import rounded_to_grid
 from reference.domain import Domain
 from reference.domain.attributes import Numeric, OneHot
 from reference.records import Records, encode_table
-from reference.repaired import interval, repaired_logistic, shortfall, threshold
+from reference.repaired import interval, repaired_logistic, shortfall
 from reference.repaired.advice import probe_warnings
 from reference.repaired.expected import drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, _ends, every_row, limits_of
@@ -352,10 +352,3 @@ def test_of_800_fits_few_are_outside_their_limits():
     assert len(unsaid) == 6
     assert sum(bool(noise) for noise, _ in unsaid) == 4
     assert all(noise or doubt for noise, doubt in unsaid)
-
-
-def test_a_stair_is_not_shifted_where_few_rows_are_distinct(monkeypatch):
-    assert fit(few(1057, 3, keep=True), 57).left < 0.3
-    # the broken control: a step is sought where no probe was
-    monkeypatch.setattr(threshold, "FEWEST_VALUES", 0)
-    assert fit(few(1057, 3, keep=True), 57).left > 0.4

@@ -231,7 +231,9 @@ def differences(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]],
     return lambda thresholds: spread(*shares(thresholds), cells)
 
 
-def carried_shares(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]], tuple[FloatArray, FloatArray]]:
+def carried_shares(
+    cells: Cells, expected: Curves, wary: float = TRUSTED
+) -> Callable[[tuple[float, ...]], tuple[FloatArray, FloatArray]]:
     """Return a function from thresholds to what all probes say is chosen of each cell, and its variance."""
     off = errors(cells, expected)
 
@@ -242,7 +244,7 @@ def carried_shares(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...
     thought = np.array([rates(one.thresholds) for one in cells.probes])
 
     def shares(thresholds: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
-        return carried(np.clip(found, 0.0, 1.0), noise, rates(thresholds) - thought)
+        return carried(np.clip(found, 0.0, 1.0), noise, rates(thresholds) - thought, wary)
 
     return shares
 

@@ -15,12 +15,14 @@ from reference.repaired.cells import Cells, carried_shares, differences, errors,
 from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
+from reference.repaired.threshold import TRUSTED
 
 CHANCE = 0.01
 """How often noise alone may look like a shortfall, in a model that is exactly as fair as its slack."""
 
-DOUBT = 0.05
-"""How often, by forecast, a difference may be larger than what its noise is said to allow."""
+DOUBT, WARY = 0.05, 1.0
+"""How often, by forecast, a difference may be larger than what its noise is said to allow; for this, all that is
+expected to change from a probe to the final threshold counts as one more standard deviation."""
 
 NEGLIGIBLE = 0.01
 """Of a difference we say nothing if its limits allow the slack and end no farther above it than this."""
@@ -112,7 +114,7 @@ def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
 
     Nothing is said of a shortfall, which says more, and where limits rule it out.
     """
-    found = estimated(model, domain, slack)
+    found = estimated(model, domain, slack, WARY)
     most = 0.0 if found is None else _most(found, model, domain)
     if most <= slack + APART or shortfall_of(model, domain, slack) is not None:
         return None
@@ -133,14 +135,14 @@ def _most(found: Shortfall, model: Model, domain: Domain) -> float:
         return found.difference - float(ndtri(DOUBT / 2)) * found.noise
     shares, variances = (
         one.reshape(cells.groups, -1)
-        for one in carried_shares(cells, model.expected_cells(domain))(cells.thresholds)
+        for one in carried_shares(cells, model.expected_cells(domain), WARY)(cells.thresholds)
     )
     pairs = math.comb(cells.groups, 2) * shares.shape[1]
     noise = np.sqrt(variances[:, None] + variances[None])
     return float((shares[:, None] - shares[None] - ndtri(DOUBT / (2 * pairs)) * noise).max())
 
 
-def estimated(model: Model, domain: Domain, slack: float) -> Shortfall | None:
+def estimated(model: Model, domain: Domain, slack: float, wary: float = TRUSTED) -> Shortfall | None:
     """Return the difference that all probes together forecast, and its noise; None without fairness."""
     cells = model.cells
     if cells is not None:
@@ -148,7 +150,7 @@ def estimated(model: Model, domain: Domain, slack: float) -> Shortfall | None:
         return Shortfall(estimate, math.sqrt(variance), slack, hidden=not cells.seen.all())
     if model.zbar is None:
         return None
-    estimate, variance = model.root(model.expected_curve(domain), slack).estimate(model.multiplier)
+    estimate, variance = model.root(model.expected_curve(domain), slack).estimate(model.multiplier, wary)
     return Shortfall(abs(estimate), math.hypot(math.sqrt(variance), _most_of_share(model, domain)), slack)
 
 

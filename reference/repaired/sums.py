@@ -1,6 +1,7 @@
-"""The sums over records that are released, each beside its exact sensitivities under `replace_one`.
+"""The sums over records that are released, each beside its sensitivities under `replace_one`.
 
-All are exact: features, residuals and zbar are multiples of 1/DATA_STEPS, so every sum is a multiple of
+These are exact, but for the counts of a domain some of whose numbers are centred: there they are a bound.
+The sums are exact, too: features, residuals and zbar are multiples of 1/DATA_STEPS, so every sum is a multiple of
 1/:data:`SUM_STEPS`, on which hardened noise is added without rounding.
 """
 

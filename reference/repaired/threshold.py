@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -23,26 +22,6 @@ FLATTEST, STEEPEST = 0.3, 4.0
 
 LEAST_VARIANCE = 1e-12
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
-
-PLACES = np.concatenate(
-    [-np.geomspace(LARGEST_MULTIPLIER, 0.01, 128), [0.0], np.geomspace(0.01, LARGEST_MULTIPLIER, 128)]
-)
-"""Where a moved curve reads the expected one."""
-
-SHIFTS, STRETCHES = np.linspace(-1.0, 1.0, 81), np.exp(np.linspace(-1.25, 1.25, 41))
-"""Compared shifts, in widths of the expected fall, and stretches: logarithms are as probable as shifts."""
-
-FEWEST_VALUES = 64
-"""A curve of fewer values is a stair of few distinct rows: where a step is, only probes tell."""
-
-PRIOR_SHIFT = 0.5
-"""Assumed error of a shift, and of the logarithm of a stretch."""
-
-QUIET = 0.03
-"""Probes with more noise tell no shift: on German and COMPAS, at little signal, groups would end farther apart."""
-
-CLEARER = 1.0
-"""A moved curve is used if its squared misses, in standard errors, add up to so much less."""
 
 SHOWN = 2.0
 """Probes show a smaller difference if it fell by this many standard deviations of the noise."""
@@ -85,8 +64,6 @@ class Root:
         self._expected, self._free = expected, free
         self._curve = np.array([expected(multiplier) for multiplier in self._multipliers.tolist()])
         self._error, self._scale = self._fitted()
-        # a price is no shift of scores
-        self._shifts = free >= LARGEST_MULTIPLIER
 
     def next(self) -> float:
         """Return where to probe next: at most twice a multiplier that was shown to help."""
@@ -103,15 +80,13 @@ class Root:
             return (estimate - self._level) ** 2 + variance
 
         places: tuple[float, ...] = (self._crossing(1.0), *self._multipliers.tolist())
-        if self._moved is not None:
-            places += bracket(lambda multiplier: self.estimate(multiplier)[0], self._level)
         return min(places, key=miss)
 
     def wanted(self) -> float:
         """Return where the corrected curve crosses the level."""
         sides = bracket(self._expected, (self._level - self._error) / self._scale)
         # where the expected curve has a step, its better side
-        return min(sides, key=lambda multiplier: abs(self._carried(multiplier, None)[0] - self._level))
+        return min(sides, key=lambda multiplier: abs(self.estimate(multiplier)[0] - self._level))
 
     def allowed(self, reach: float = 1.0) -> float:
         """Return the largest multiplier that is free, or so many times one that was shown to help."""
@@ -119,16 +94,10 @@ class Root:
         shown = misses[0] - misses > SHOWN * math.sqrt(2) * self._noise
         return float(max([self._free, *(reach * np.abs(self._multipliers[shown]))]))
 
-    def estimate(self, multiplier: float) -> tuple[float, float]:
+    def estimate(self, multiplier: float, wary: float = TRUSTED) -> tuple[float, float]:
         """Return the risk difference at a multiplier, and its variance: of probes carried along the curve."""
-        return self._carried(multiplier, self._moved)
-
-    def _carried(self, multiplier: float, moved: Callable[[float], float] | None) -> tuple[float, float]:
-        if moved is None:
-            change = self._scale * (self._expected(multiplier) - self._curve)
-        else:
-            change = moved(multiplier) - np.array([moved(place) for place in self._multipliers.tolist()])
-        estimate, variance = carried(self._found, self._noise, change)
+        moved = self._scale * (self._expected(multiplier) - self._curve)
+        estimate, variance = carried(self._found, self._noise, moved, wary)
         return float(estimate), float(variance)
 
     def _crossing(self, reach: float) -> float:
@@ -136,47 +105,13 @@ class Root:
         allowed = self.allowed(reach)
         return float(np.clip(self.wanted(), -allowed, allowed))
 
-    @property
-    def _precision(self) -> FloatArray:
-        """How far each probe is trusted: the nearer to the level, the more."""
-        precision: FloatArray = 1 / (
-            self._noise**2 + (TRUSTED * (self._found - self._level)) ** 2 + LEAST_VARIANCE
-        )
-        return precision
-
-    @cached_property
-    def _moved(self) -> Callable[[float], float] | None:
-        """The expected curve, shifted and stretched, where probes clearly show that; else None.
-
-        Columns that tell the group shift its scores, as the multiplier does; no release before the probes tells.
-        """
-        if not self._shifts or self._noise.max() > QUIET:
-            return None
-        curve = np.array([self._expected(place) for place in PLACES.tolist()])
-        if len(np.unique(curve)) < FEWEST_VALUES:
-            return None
-        low, high = np.interp(curve.min() + np.ptp(curve) * np.array([0.25, 0.75]), curve[::-1], PLACES[::-1])
-        shifts = (low - high) * SHIFTS[:, None]
-        places = (self._multipliers[:, None, None] - shifts) / STRETCHES
-        misses = np.interp(places, PLACES, curve) - self._found[:, None, None]
-        unlikely = (SHIFTS[:, None] / PRIOR_SHIFT) ** 2 + (np.log(STRETCHES) / PRIOR_SHIFT) ** 2
-        costs = np.tensordot(self._precision, misses**2, 1) + unlikely
-        best = np.unravel_index(costs.argmin(), costs.shape)
-        straight = self._error / PRIOR_ERROR, (self._scale - 1) / PRIOR_SCALE
-        cost = self._precision @ (self._found - self._error - self._scale * self._curve) ** 2 + np.dot(
-            straight, straight
-        )
-        if costs[best] + CLEARER >= cost:
-            return None
-        shift, stretch = float(shifts[best[0], 0]), float(STRETCHES[best[1]])
-        return lambda multiplier: self._expected((multiplier - shift) / stretch)
-
     def _fitted(self) -> tuple[float, float]:
         """Return a and b of the risk difference a + b times the expected curve.
 
         Every probe observes it; a and b are posterior means, with normal priors around 0 and 1.
         """
-        found, curve, precision = self._found, self._curve, self._precision
+        found, curve = self._found, self._curve
+        precision = 1 / (self._noise**2 + (TRUSTED * (found - self._level)) ** 2 + LEAST_VARIANCE)
         # posterior of (a, b - 1): found - curve = a + (b - 1) curve + noise
         design = np.column_stack([np.ones(len(curve)), curve])
         information = design.T @ (design * precision[:, None]) + np.diag([PRIOR_ERROR**-2, PRIOR_SCALE**-2])
@@ -186,7 +121,9 @@ class Root:
         return float((precision * (found - scale * curve)).sum() / (precision.sum() + PRIOR_ERROR**-2)), scale
 
 
-def carried(found: FloatArray, noise: FloatArray, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
+def carried(
+    found: FloatArray, noise: FloatArray, moved: FloatArray, wary: float = TRUSTED
+) -> tuple[FloatArray, FloatArray]:
     """Return the mean of probes carried to another place, and its variance.
 
     Parameters
@@ -194,7 +131,9 @@ def carried(found: FloatArray, noise: FloatArray, moved: FloatArray) -> tuple[Fl
     found, noise : ndarray, shape (probes, ...)
     moved : ndarray, shape (probes, ...)
         What is expected to change from each probe to that place: the farther, the less the probe is trusted.
+    wary : float
+        Share of that change that counts as one more standard deviation.
     """
-    precision = 1 / (noise**2 + (TRUSTED * moved) ** 2 + LEAST_VARIANCE)
+    precision = 1 / (noise**2 + (wary * moved) ** 2 + LEAST_VARIANCE)
     total = precision.sum(axis=0)
     return (precision * (found + moved)).sum(axis=0) / total, 1 / total
