@@ -33,6 +33,7 @@ def folder(tmp_path_factory):
     NEW.assign(income=NEW_Y, sex=NEW_Z).to_csv(made / "people.csv", index=False)
     NEW[:5].assign(sex=NEW_Z[:5]).to_csv(made / "new.csv", index=False)
     (made / "domain.json").write_text(json.dumps(plain(DOMAIN)))
+    (made / "nobody.json").write_text(json.dumps(plain(DOMAIN.with_(group=None, ignore=("sex",)))))
     return made
 
 
@@ -219,6 +220,44 @@ def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder)
     assert "Noise hides how these groups by male are treated: f, m." in text
     assert "of 100" not in text
     assert "No probe shows how large the difference is at the final thresholds." in text
+    run(f"{FIT} --epsilon 0.06 --delta 0 --release release.json")
+    document = json.loads((folder / "release.json").read_text())
+    third = document["probes"][2]
+    for multiplier, shown in ((third["multiplier"], True), (1e6, False)):
+        text, facts = said(
+            multiplier=multiplier, probes=[{**one, "difference": 0.0} for one in document["probes"]]
+        )
+        assert facts["measured_with_noise"] < 1
+        assert facts["difference_between"] == [0, 1]
+        assert ("That noise hides how large the difference is." in text) is shown
+        assert ("No probe shows" in text) is not shown
+
+
+@pytest.mark.parametrize(
+    ("group", "names", "against"),
+    [
+        ({"one": ["m"], "zero": ["f"]}, ["f", "m"], "m against f"),
+        (
+            {"one": ["m"], "zero": ["f", "x", "y"]},
+            ["f, x and y taken together", "m"],
+            "m against f, x and y taken together",
+        ),
+        ({"above": 40}, ["at most 40", "above 40"], "above 40 against at most 40"),
+    ],
+)
+def test_a_card_names_the_groups_that_are_compared(run, folder, group, names, against):
+    run(f"{FIT} --epsilon 0.001 --release release.json --force")
+    document = json.loads((folder / "release.json").read_text())
+    document["domain"]["group"] = {"column": "sex", "name": "male", **group}
+    document["domain"]["label"] = {"column": "income", **group}
+    document["fairness"] = "demographic_parity"
+    (folder / "named.json").write_text(json.dumps(document))
+    facts = json.loads(run("card named.json --format json").out)
+    assert facts["groups"] == facts["labels"] == facts["hidden_groups"] == names
+    text = " ".join(run("card named.json").out.split())
+    assert f"predicts income ({against}) from" in text
+    assert f"groups by male ({against}) are selected equally often" in text
+    assert f"are treated: {('; ' if ', ' in names[0] else ', ').join(names)}." in text
 
 
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
@@ -324,6 +363,18 @@ def test_a_ledger_counts_fits_and_refuses_what_is_beyond_its_ceiling(run):
         (f"{FIT} --fairness covariance", "fairness"),
         (f"{FIT} --adjacency add_or_remove_one", "left out with repaired"),
         (f"{FIT} --x-s age", "left out with repaired"),
+        (f"{FIT} --keep-group", "keep_group must be left out with repaired: predictions use the group unless"),
+        (f"{FIT} --records 10", "records must be left out with repaired"),
+        (f"{FIT} --dimension 3", "dimension must be left out with repaired"),
+        (f"{FIT} --data-seed 4", "data_seed must be left out with repaired"),
+        (f"{FIT} --encoding one_hot", "encoding must be left out with repaired"),
+        (f"{FIT} --domain unit_box --domain-file domain.json", "unit_ball or symmetric_ball with repaired"),
+        (f"{FIT} --predictions p.csv", "use `cfm predict --release FILE`"),
+        (f"{FIT} --private-metrics 1", "predict with `cfm predict --release FILE`"),
+        (f"{FIT} --fairness none --slack 0.1", "slack must be left out where fairness is none"),
+        ("fit --mechanism repaired --data affairs --intercept", "intercept must be left out for affairs"),
+        ("fit --mechanism repaired --data affairs --domain unit_ball", "domain must be left out for affairs"),
+        (f"{FIT.replace('domain.json', 'nobody.json')} --fairness equalised_odds", "declares no group"),
         (f"{FIT} --epsilon 1000", "--allow-large-epsilon"),
         (f"{FIT} --block-rows 0", "block_rows must be at least 1"),
         ("fit --slack 0.1", "slack must be left out without repaired"),
@@ -353,7 +404,7 @@ def test_help_names_the_delta_that_a_fit_has_by_default(run):
 def test_advice_needs_no_data_and_says_when_not_to_spend(run):
     text = run("advise --domain domain.json --records 100 --epsilon 0.1").out
     assert "not with this many records" in text
-    assert "times the records" in text
+    assert "times the records, or fewer columns." in text
     found = json.loads(run("advise --domain domain.json --records 1000000 --format json").out)
     assert found["outlook"] == "near the best"
     assert found["lost"] < 0.01

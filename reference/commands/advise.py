@@ -108,7 +108,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
     for signal, outlook in ((USABLE, "usable"), (NEAR_THE_BEST, "near the best")):
         if found.signal < signal:
             times = signal / found.signal
-            lines.append(f"For {outlook!r}: {times:.3g} times the records or the epsilon, or fewer columns.")
+            lines.append(f"For {outlook!r}: {times:.3g} times the records, or fewer columns.")
     return on.text(*lines, *(f"Hint: {hint}." for hint in hints))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+from msgspec import UnsetType
 
 from reference.budgets import large_delta
 from reference.commands.file_names import FileName
@@ -60,11 +61,12 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     epsilon, delta = max(exact.epsilon.upper, release.account.epsilon), release.budget["delta"]
     label, group = release.domain.label, release.domain.group
     assert label is not None
-    model = release.model
+    model, fair = release.model, release.fairness != "none"
     measured, noise = model.measured, noisiest(model)
     return {
         "records": release.records,
         "predicts": label.called,
+        "labels": names_of(label, 2),
         "features": [attribute.name for attribute in release.domain.attributes],
         "epsilon": epsilon,
         "delta": delta,
@@ -78,7 +80,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "group_column": None if group is None else group.column,
         "group_at_prediction": release.domain.keep_group,
         "slack": release.slack,
-        "groups": [] if group is None or release.fairness == "none" else [str(value) for value in group.meanings],
+        "groups": names_of(group, release.domain.domain.groups) if group is not None and fair else [],
         "measured_difference": None if measured is None else max(-1.0, min(1.0, measured.difference)),
         "measured_with_noise": None
         if measured is None
@@ -124,18 +126,25 @@ def hidden_groups(release: RepairedRelease) -> list[str]:
 
 
 def names_of(marker: Marker, codes: int) -> list[str]:
-    """Return what the raw table calls each code; the code itself where no value is declared."""
-    values: dict[int, list[str]] = {}
+    """Return what the raw table calls each code: its values, or on which side of `above` they are."""
+    if not isinstance(marker.above, UnsetType):
+        return [f"at most {marker.above}", f"above {marker.above}"]
+    values: list[list[str]] = [[] for _ in range(codes)]
     for value, code in marker.meanings.items():
-        values.setdefault(code, []).append(str(value))
-    return [" or ".join(values.get(code, [str(code)])) for code in range(codes)]
+        values[code].append(str(value))
+    return [f"{', '.join(rest)} and {last} taken together" if rest else last for *rest, last in values]
+
+
+def _against(names: list[str]) -> str:
+    """Say which groups, or labels, are told apart."""
+    return " against ".join(reversed(names)) if len(names) == 2 else ", ".join(names)
 
 
 def as_text(facts: dict[str, Any], on: Page) -> str:
     """Return the page."""
     parts = {
         "What it is": [
-            f"A model that predicts {facts['predicts']} from {_features(facts)}.",
+            f"A model that predicts {facts['predicts']} ({_against(facts['labels'])}) from {_features(facts)}.",
             f"It was fitted to {facts['records']:,} records, and its makers added noise on purpose.",
         ],
         "What is promised, and to whom": _promised(facts),
@@ -197,11 +206,9 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     if facts["fairness"] == "none":
         return ["Nobody asked for fairness, and nobody measured it."]
     use = "uses" if facts["group_at_prediction"] else "does not use"
-    groups = f"groups by {facts['group']}"
-    if len(facts["groups"]) > 2:
-        groups += f" ({', '.join(facts['groups'])})"
+    groups = f"groups by {facts['group']} ({_against(facts['groups'])})"
     odds = facts["fairness"] == "equalised_odds"
-    among = f"among those with the same {facts['predicts']}, " if odds else ""
+    among = f"among those with the same {facts['predicts']} ({_against(facts['labels'])}), " if odds else ""
     other = (
         "Equal rates of right and wrong selection are one meaning of fair; equal selection is not the aim."
         if odds
@@ -234,7 +241,8 @@ def _measured(facts: dict[str, Any]) -> list[str]:
             ),
             *why,
         ]
-    if facts["measured_with_noise"] >= 1:
+    hidden = facts["measured_with_noise"] >= 1
+    if hidden:
         found = "nothing, because the noise hides everything"
     else:
         found = (
@@ -247,7 +255,9 @@ def _measured(facts: dict[str, Any]) -> list[str]:
         where = f"probe {place} of {of}, at other thresholds than the final ones"
     return [
         f"Measured privately, in {where}: {found}.",
-        "No probe shows how large the difference is at the final thresholds.",
+        "That noise hides how large the difference is."
+        if facts["measured_at_the_end"] and not hidden
+        else "No probe shows how large the difference is at the final thresholds.",
     ]
 
 
@@ -261,7 +271,8 @@ def _meant(facts: dict[str, Any]) -> list[str]:
             "none, those given are wrong more often."
         )
     if facts["hidden_groups"]:
-        names = ", ".join(facts["hidden_groups"])
+        hidden = facts["hidden_groups"]
+        names = ("; " if any(", " in name for name in hidden) else ", ").join(hidden)
         sentences.append(f"Noise hides how these groups by {facts['group']} are treated: {names}.")
     return sentences
 

@@ -67,6 +67,16 @@ DEFAULT_GRID = "0.01,0.1,1,10"
 READINGS_OF_REPAIRED = ("fairness", "noise", "rows_per_person")
 """The options on readings that the mechanism `repaired` takes too."""
 
+NOT_OF_REPAIRED = ("records", "dimension", "data_seed", "encoding", "keep_group")
+"""The options on data that it does not take."""
+
+INSTEAD = {
+    "predictions": ": keep it with --release FILE, then use `cfm predict --release FILE`",
+    "private_metrics": ", which releases no metrics: predict with `cfm predict --release FILE`, and measure that",
+    "keep_group": ": predictions use the group unless --without-group is given",
+}
+"""What to use instead of an option that the mechanism `repaired` does not take."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
@@ -260,6 +270,8 @@ def run_repaired(
     mine: RepairedOptions,
 ) -> int:
     """Run the mechanism `repaired`, which has its own options and release file."""
+    if spent.epsilon is not None and not asked.allow_large_epsilon:
+        require_moderate(large_epsilon(Budget(spent.epsilon)))
     unused = {
         "private_metrics": asked.private_metrics,
         "predictions": files.predictions,
@@ -269,11 +281,11 @@ def run_repaired(
         "scheduler": files.scheduler,
         "epsilon_grid": files.epsilon_grid,
     }
-    for name, value in {**unused, **changed(readings)}.items():
-        if value is not None and name not in READINGS_OF_REPAIRED:
-            raise ReadingError(name, value, f"left out with {REPAIRED}")
-    if spent.epsilon is not None and not asked.allow_large_epsilon:
-        require_moderate(large_epsilon(Budget(spent.epsilon)))
+    unused |= {name: value for name, value in changed(readings).items() if name not in READINGS_OF_REPAIRED}
+    unused |= {name: value for name, value in changed(named).items() if name in NOT_OF_REPAIRED}
+    for name, value in unused.items():
+        if value is not None:
+            raise ReadingError(name, value, f"left out with {REPAIRED}{INSTEAD.get(name, '')}")
     ledger = None if files.ledger is None else ReleaseLedger.open(files.ledger)
     require_splits(asked.splits, asked.test_share, files.release)
     with watched(quiet=files.quiet) as watch:
@@ -292,7 +304,7 @@ def require_moderate(large: tuple[str, Fraction] | None) -> None:
         )
 
 
-def changed(given: FitReadingOptions | RepairedOptions) -> dict[str, Any]:
+def changed(given: FitReadingOptions | DataOptions | RepairedOptions) -> dict[str, Any]:
     """Return the options of a group that differ from their defaults, by name."""
     defaults = asdict(with_defaults(type(given)))
     return {name: value for name, value in asdict(given).items() if value != defaults[name]}

@@ -120,15 +120,31 @@ def wanted_from(
     source, data = random_source(readings.noise, seed), named.data or ""
     if not is_table_file(data) and data not in SOURCES:
         raise unknown_data(data)
+    _require_used(named, data)
     file = declared_from(named) if is_table_file(data) else SOURCES[data].domain_file("one_hot")
     file.require_public()
     fairness = readings.fairness or ("none" if file.group is None else "demographic_parity")
+    if fairness != "none" and file.group is None:
+        raise ReadingError("fairness", fairness, "'none' for a domain that declares no group")
+    if fairness == "none" and slack:
+        raise ReadingError("slack", mine.slack, "left out where fairness is none")
     declared = laid_out(file, keep_group=not mine.without_group and fairness != "none")
     if is_table_file(data):
         records = record_blocks(open_table(data), declared, rows=named.block_rows, on_block=on_block).collect()
     else:
         records = SOURCES[data].read(declared)
     return Wanted(declared, records, budget, fairness, slack, source, readings.rows_per_person)
+
+
+def _require_used(named: DataOptions, data: str) -> None:
+    """Raise for an option on the domain that the data do not use."""
+    if is_table_file(data):
+        if named.domain == "unit_box":
+            raise ReadingError("domain", named.domain, f"unit_ball or symmetric_ball with {REPAIRED}")
+        return
+    for name in ("domain", "domain_file", "label", "group", "intercept"):
+        if getattr(named, name):
+            raise ReadingError(name, getattr(named, name), f"left out for {data}, whose domain is known")
 
 
 def fit_once(wanted: Wanted, train: Records, split: int) -> RepairedRelease:
