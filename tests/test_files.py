@@ -60,8 +60,10 @@ def test_write_whole_leaves_nothing_when_the_text_cannot_be_encoded(tmp_path: Pa
 
 
 def test_write_whole_into_a_missing_folder_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "missing" / "new.txt", "new")
+    wanted = tmp_path / "missing" / "new.txt"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(wanted, "new")
+    assert str(caught.value) == f"[Errno 2] No such file or directory: {str(wanted)!r}"
     assert list(tmp_path.iterdir()) == []
 
 

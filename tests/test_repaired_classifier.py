@@ -24,6 +24,7 @@ from reference.common.errors import (
     ExtraColumnError,
     InputError,
     MissingColumnError,
+    NormError,
     OutOfBoundsError,
     ParameterError,
     ReadingError,
@@ -474,3 +475,22 @@ def test_half_a_character_cannot_be_declared(declared):
     """No release could be read again."""
     with pytest.raises(InputError, match="half a character"):
         DOMAIN.with_(**declared)
+
+
+@pytest.mark.parametrize("norm", ["unit_ball", "symmetric_ball"])
+def test_prescaled_columns_are_fitted_as_they_are(norm, tmp_path):
+    table = {"one": np.full(len(X), 0.5), "age": X["age"] / 150, "cook": (X["job"] != "clerk") / 2}
+    attributes = tuple(Numeric(name, 0, 1) for name in table)
+    domain = DOMAIN.with_(attributes=attributes, prescaled=True, norm=norm)
+    for settings in ({"fairness": "none"}, {"group_at_prediction": False}, {"fairness": "none", "bins": False}):
+        model = RepairedClassifier(domain=domain, random_state=3, **settings)
+        model.fit(table, Y, sensitive_features=Z)
+        assert model.columns_ == ("one", "age", "cook")
+        assert model.score(table, Y) > 0.65
+        model.release_.write(tmp_path / "release.json")
+        again = RepairedClassifier.from_release(tmp_path / "release.json")
+        assert (again.predict(table) == model.predict(table)).all()
+    with pytest.raises(ReadingError, match=r"group_at_prediction must be False .* for `prescaled` columns"):
+        RepairedClassifier(domain=domain).fit(table, Y, sensitive_features=Z)
+    with pytest.raises(NormError, match="row 5"):
+        model.fit({**table, "age": np.where(np.arange(len(X)) == 5, 1.0, table["age"])}, Y)

@@ -427,3 +427,23 @@ def test_advice_needs_no_data_and_says_when_not_to_spend(run):
 def test_models_that_say_nearly_the_same_of_all_are_warned_of(rates, said):
     found = fit_repaired.constant_warnings([{"positive_rate": rate} for rate in rates])
     assert [one.startswith(f"{said}, so") for one in found] == [True] * (said is not None)
+
+
+def test_prescaled_columns_are_forecast_and_fitted_on_the_command_line(run, folder):
+    numbers = {
+        "schema": "domain_v1",
+        "prescaled": True,
+        "label": plain(DOMAIN.label),
+        "group": plain(DOMAIN.group),
+    }
+    numbers["attributes"] = [{"kind": "numeric", "name": "age", "lower": 0, "upper": 1}]
+    (folder / "prescaled.json").write_text(json.dumps(numbers))
+    (NEW[["age"]] / 100).assign(income=NEW_Y, sex=NEW_Z).to_csv(folder / "prescaled.csv", index=False)
+    advice = "advise --domain prescaled.json --records 4000"
+    fit = FIT.replace("people.csv", "prescaled.csv").replace("domain.json", "prescaled.json")
+    said = run(f"{advice} --without-group").out
+    assert "4,000 records, 1 columns" in said
+    assert "Hint" not in said
+    assert json.loads(run(f"{fit} --without-group --format json").out)["columns"] == ["age"]
+    for line in (advice, fit):
+        assert "must be False (`--without-group`) for `prescaled` columns" in run(line, EXIT_USAGE).err

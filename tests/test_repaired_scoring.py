@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
-from reference.common.errors import ReadingError
+from reference.common.errors import DataError, ExtraColumnError, LabelError, ReadingError
 from reference.domain.markers import Marker
 from reference.repaired.classifier import RepairedClassifier
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z, X, Y, Z, fitted
@@ -68,16 +69,71 @@ def test_classes_are_sorted_and_say_what_columns_and_signs_mean():
     assert np.mean(names.predict(NEW, **new) == NEW_Y) > 0.7
 
 
+def refused(method, *given, **apart) -> str:
+    with pytest.raises(ExtraColumnError) as caught:
+        method(*given, **apart)
+    return str(caught.value)
+
+
 def test_the_group_comes_from_one_place():
     model = fitted()
     table = NEW.assign(sex=NEW_Z)
     apart = model.predict(NEW, sensitive_features=NEW_Z)
     assert (model.predict(table) == apart).all()
-    # values that are given apart count
     other = NEW_Z.map({"m": "f", "f": "m"})
-    assert (model.predict(table, sensitive_features=other) == model.predict(NEW, sensitive_features=other)).all()
+    # predictions that do not use the group refuse two as well: the fit did
+    for one in (model, fitted(group_at_prediction=False)):
+        assert len(one.predict(table)) == len(table)
+        said = [refused(one.fit, X.assign(sex=Z), Y, sensitive_features=Z)]
+        methods = (one.predict, one.predict_proba, one.decision_function)
+        said += [refused(method, table, sensitive_features=other) for method in methods]
+        said.append(refused(one.score, table, NEW_Y, sensitive_features=NEW_Z))
+        assert set(said) == {
+            "the label and the group are given apart from X: drop this column from X (column 'sex')"
+        }
     assert (model.predict(NEW, sensitive_features=other) != apart).any()
     with pytest.raises(ReadingError, match="or column 'sex' of X: scikit-learn's scorers"):
         model.predict(NEW)
     again = RepairedClassifier(domain=DOMAIN, random_state=3).fit(TABLE, Y)
     assert again.release_ == model.release_
+
+
+def test_scores_read_labels_by_their_declared_rule():
+    """Predicted classes are then 0 and 1, and no raw label is either."""
+    random = np.random.default_rng(0).integers(0, 2, len(X))
+    numbers, plain = 2 * ONES + random, {"domain": NUMBERS, "fairness": "none", "random_state": 3}
+    true = RepairedClassifier(**plain).fit(X, ONES).score(X, ONES)
+    assert true > 0.7
+    for label, y in (
+        (Marker("income", above=1), ONES + 1),
+        (Marker("income", above=0), 2 * ONES - 1),
+        (Marker("income", one=(2, 3), zero=(0, 1)), numbers),
+    ):
+        model = RepairedClassifier(**{**plain, "domain": DOMAIN.with_(label=label)}).fit(X, y)
+        assert model.score(X, y) == true
+        weights = np.where(np.arange(len(X)) < 9, 1.0, 0.0)
+        assert model.score(X, y.tolist(), sample_weight=weights) == model.score(X[:9], y[:9])
+        assert min(cross_val_score(model, X, y, cv=FOLDS)) > 0.7
+    wrong = np.where(np.arange(len(X)) == 5, 7, numbers)
+    said = []
+    for method in (model.fit, model.score):
+        with pytest.raises(LabelError, match=r"not .* \(row 5, column 'income', value 7") as caught:
+            method(X, wrong)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    for odd in (None, "1" * len(X)):
+        with pytest.raises((DataError, ReadingError), match="income"):
+            model.score(X, odd)
+
+
+def test_what_is_not_fitted_says_so():
+    model = RepairedClassifier(domain=DOMAIN)
+    # a fit that was refused has left its advice
+    stopped = clone(model)
+    stopped.advice_ = fitted().advice_
+    for one in (model, stopped):
+        for method in (one.predict, one.predict_proba, one.decision_function, one.tuned):
+            with pytest.raises(NotFittedError, match="not fitted yet"):
+                method(NEW)
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            one.score(NEW, NEW_Y, sensitive_features=NEW_Z)

@@ -10,6 +10,7 @@ import pytest
 
 from reference.budgets import Budget, LargeDeltaWarning, large_delta
 from reference.common.documents import plain
+from reference.common.errors import DataHolderWarning
 from reference.common.exit_codes import EXIT_FINE
 from reference.repaired import classifier
 from reference.repaired.advice import NOT_TO_SPEND, SPENDS_IT, advise
@@ -97,6 +98,20 @@ def test_a_release_is_kept_where_warnings_are_errors(monkeypatch):
     with pytest.raises(AlikeAttributesWarning, match="columns say the same"):
         model.fit(X, Y, sensitive_features=Z)
     assert len(model.predict(X, sensitive_features=Z)) == len(X)
+
+
+def test_a_model_that_says_the_same_of_all_is_warned_of_as_by_the_command(run):
+    model = RepairedClassifier(domain=DOMAIN, fairness="none", random_state=3)
+    rare = ["high"] + ["low"] * (len(X) - 1)
+    X.assign(income=rare, sex=Z).to_csv("people.csv", index=False)
+    (said,) = [line for line in run(f"{FIT} --fairness none --seed 3").err.splitlines() if "the same" in line]
+    with pytest.warns(DataHolderWarning) as caught:
+        model.fit(X, rare)
+    assert [f"warning: {one.message}" for one in caught] == [said]
+    assert said.endswith("(not private: for the data holder)")
+    assert caught[0].filename == __file__
+    # null control: the tests take warnings for errors
+    assert set(model.fit(X, Y).predict(X)) == {"high", "low"}
 
 
 def test_a_fit_that_keeps_nothing_says_so_before_it_spends(run, monkeypatch, capsys):

@@ -64,8 +64,9 @@ def command(asked: AdviseOptions) -> int:
         group_at_prediction=not asked.without_group,
     )
     budget = Budget(asked.epsilon, asked.delta)
-    found = advise(planned.declared.domain, asked.records, budget, planned.fairness, asked.rows_per_person)
-    hints = zero_one_hints(load_domain_file(asked.domain))
+    declared = planned.declared
+    found = advise(declared.domain, asked.records, budget, planned.fairness, asked.rows_per_person)
+    hints = () if declared.prescaled else zero_one_hints(load_domain_file(asked.domain))
     emit(json_text(plain(found)) if asked.format == "json" else as_text(found, hints, page(asked.out)), asked.out)
     return EXIT_FINE
 

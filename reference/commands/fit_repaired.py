@@ -38,7 +38,14 @@ from reference.datasets.from_file import OnBlock, record_blocks
 from reference.datasets.opening import is_table_file, open_table
 from reference.datasets.record_blocks import one_group_warning
 from reference.domain.file import DomainFile
-from reference.fairness.metrics import MEASURES, ODDS, SAMPLING_ERROR, measures, risk_difference_error
+from reference.fairness.metrics import (
+    MEASURES,
+    ODDS,
+    SAMPLING_ERROR,
+    constant_warnings,
+    measures,
+    risk_difference_error,
+)
 from reference.noise import ENTROPY, RandomSource, generator
 from reference.records import Records
 from reference.registry import PAPER_DELTA
@@ -49,9 +56,6 @@ from reference.repaired.uncertainty import alike_warnings
 
 REPAIRED = "repaired"
 DEFAULT_DELTA = "1e-5"
-
-NEARLY_ALL = 0.99
-"""From this share of equal predictions on, fairness and accuracy say little of a model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,18 +262,6 @@ def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, fl
     if on.z is not None:
         found[SAMPLING_ERROR] = risk_difference_error(predicted, on.z, groups)
     return found
-
-
-def constant_warnings(found: list[dict[str, float]]) -> tuple[str, ...]:
-    """Warn if some model gives nearly every record the same prediction: not private, for the data holder."""
-    shares = [max(one["positive_rate"], 1 - one["positive_rate"]) for one in found]
-    constant = sum(share >= NEARLY_ALL for share in shares)
-    if not constant:
-        return ()
-    which = "the model says" if len(found) == 1 else f"{constant} of {len(found)} models say"
-    of = "every record" if min(share for share in shares if share >= NEARLY_ALL) == 1 else "nearly every record"
-    said = f"{which} the same of {of}, so that a small difference says nothing about fairness"
-    return (f"{said}; scores still rank them ({NOT_PRIVATE})",)
 
 
 def gain_warnings(found: list[dict[str, float]], where: str) -> tuple[str, ...]:

@@ -39,7 +39,11 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
             stream.writelines(_as_bytes(chunk) for chunk in chunks)
         return
     target = Path(path).resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=SCRATCH)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=SCRATCH)
+    except OSError as problem:
+        # which names a scratch file that nobody asked for
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
     scratch = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

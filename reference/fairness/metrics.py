@@ -19,6 +19,9 @@ from reference.common.scores import decision_scores
 from reference.datasets.record_blocks import RecordBlocks, blocks_of, folded
 from reference.records import Records
 
+NEARLY_ALL = 0.99
+"""From this share of equal predictions on, fairness and accuracy say little of a model."""
+
 
 class ConstantPredictorWarning(UserWarning):
     """A predictor gives every record the same label: a low risk difference is then no evidence of fairness."""
@@ -249,6 +252,18 @@ def warn_if_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> None:
         what = "every training record gets the same class" if np.any(w) else "w is 0"
         said = f"{what}: the model tells no two apart ({NOT_PRIVATE})"
         warnings.warn(said, ConstantPredictorWarning, stacklevel=3)
+
+
+def constant_warnings(found: list[dict[str, float]]) -> tuple[str, ...]:
+    """Warn if some model gives nearly every record the same prediction: not private, for the data holder."""
+    shares = [max(one["positive_rate"], 1 - one["positive_rate"]) for one in found]
+    constant = sum(share >= NEARLY_ALL for share in shares)
+    if not constant:
+        return ()
+    which = "the model says" if len(found) == 1 else f"{constant} of {len(found)} models say"
+    of = "every record" if min(share for share in shares if share >= NEARLY_ALL) == 1 else "nearly every record"
+    said = f"{which} the same of {of}, so that a small difference says nothing about fairness"
+    return (f"{said}; scores still rank them ({NOT_PRIVATE})",)
 
 
 def _is_constant(w: npt.ArrayLike, records: Records | RecordBlocks) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from reference.budgets import Budget, large_delta
 from reference.common.documents import Document
+from reference.common.errors import ReadingError
 from reference.common.printable import quoted
 from reference.domain import Domain
 from reference.domain.attributes import Numeric
@@ -118,11 +119,21 @@ def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> Domain
     keep_group : bool
         Whether predictions use the group.
     bins : bool
-        Put plain numbers into bins by their bounds.
+        Put plain numbers into bins by their bounds; `prescaled` columns stay as they are.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        When the group is to stand beside `prescaled` columns.
     """
+    norm: Norm = "symmetric_ball" if file.norm == "symmetric_ball" else "unit_ball"
+    if file.prescaled:
+        if keep_group:
+            allowed = "False (`--without-group`) for `prescaled` columns, which fill the ball"
+            raise ReadingError("group_at_prediction", True, allowed)
+        return file.with_(norm=norm, keep_group=False)
     file = binned(file) if bins else file
     has_constant = file.intercept or any(len(attribute.columns) > 1 for attribute in file.attributes)
-    norm: Norm = "symmetric_ball" if file.norm == "symmetric_ball" else "unit_ball"
     return file.with_(norm=norm, keep_group=keep_group, intercept=not has_constant or file.intercept)
 
 

@@ -16,8 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from reference.accounting.release_ledger import ReleaseLedger, require_ledger
 from reference.budgets import Budget, LargeDeltaWarning, warn_if_large
-from reference.common.arrays import FloatArray, NumberArray
-from reference.common.errors import DeclarationError, ExtraColumnError, ReadingError, ShapeError
+from reference.common.arrays import BoolArray, FloatArray, NumberArray
+from reference.common.errors import (
+    DataHolderWarning,
+    DeclarationError,
+    ExtraColumnError,
+    LabelError,
+    ReadingError,
+    ShapeError,
+)
 from reference.common.numbers import RealLike
 from reference.common.printable import in_brief
 from reference.datasets.from_file import encode_raw
@@ -26,6 +33,7 @@ from reference.domain import Domain
 from reference.domain.declaration import one_column, require_flags, require_known, require_plain
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
+from reference.fairness.metrics import constant_warnings
 from reference.readings import require_rows_per_person
 from reference.records import Records
 from reference.repaired.advice import advise, laid_out, planned
@@ -90,7 +98,9 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prediction but thresholds still move.
     columns_ : tuple of str
     classes_ : ndarray, shape (2,)
-        Sorted, as scikit-learn's scorers assume.
+        The label's values, sorted as scikit-learn's scorers assume; or 0 and 1, where it has `above` or several
+        values for a class.  Then scorers of predictions, such as "accuracy", need a y that is 0 and 1 already,
+        for they compare it as it is; `score` decodes y first, as `fit` does.
     positive_class_ : object
         The one that the domain declares as `one`.
     n_features_in_ : int
@@ -164,7 +174,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         StoppedShortWarning
             Where the released probes show that the slack is missed, with the price that was refused.
         reference.common.errors.DataHolderWarning
-            When all records are of one group: not private, for the data holder.
+            When all records are of one group, or the model says the same of all: not private, for the data
+            holder.
         """
         require_known(refused)
         require_ledger(self.release_ledger)
@@ -201,7 +212,12 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for warning in alike_warnings(model.too_far):
             warnings.warn(warning, AlikeAttributesWarning, stacklevel=2)
         _warn_of_shortfall(release)
+        _warn_if_constant(model.predict(records.x, records.z))
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there is a release: a fit that was refused leaves its advice alone."""
+        return hasattr(self, "release_")
 
     @classmethod
     def from_release(cls, path: str | Path, *, release_ledger: ReleaseLedger | None = None) -> Self:
@@ -260,9 +276,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Values outside the declared bounds are clipped or refused, as the domain file declares.
         sensitive_features : sequence, shape (n,), optional
             Needed, and used, where the group is used at prediction, unless X has its column: scikit-learn's
-            scorers and `cross_val_predict` pass X alone.
+            scorers and `cross_val_predict` pass X alone.  Both together are refused, as by `fit`.
         """
-        chosen = self._model.predict(*self._new_records(X, sensitive_features))
+        x, z = self._new_records(X, sensitive_features)
+        chosen = self._model.predict(x, z)
         positive = int(self._sign > 0)
         predicted: NumberArray = self.classes_[np.where(chosen, positive, 1 - positive)]
         return predicted
@@ -274,11 +291,14 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([1 - positive, positive][:: int(self._sign)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
-        """Return the accuracy: an exact function of the data, so not private."""
+        """Return the accuracy, with the raw y as in `fit`: an exact function of the data, so not private."""
         from sklearn.metrics import accuracy_score
 
-        predicted = self.predict(X, sensitive_features=sensitive_features)
-        return float(accuracy_score(np.asarray(y), predicted, sample_weight=sample_weight))
+        x, z = self._new_records(X, sensitive_features)
+        label = self.release_.domain.label
+        assert label is not None
+        decoded = label.decode(_values(label.column, one_column("y", y)), LabelError)
+        return float(accuracy_score(decoded, self._model.predict(x, z), sample_weight=sample_weight))
 
     @property
     def intercept_(self) -> FloatArray:
@@ -329,14 +349,12 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for marker, values, name in ((declared.label, y, "y"), (declared.group, groups, "sensitive_features")):
             if marker is None:
                 continue
-            beside = marker.column in table and marker.column not in {one.name for one in declared.attributes}
             if values is None and marker is declared.group and marker.column in table:
                 continue
             if values is None:
                 raise ReadingError(name, None, f"given: the values of column {marker.column!r}")
-            if beside:
-                said = "the label and the group are given apart from X: drop this column from X"
-                raise ExtraColumnError(said, column=marker.column)
+            if _beside(declared, marker, table):
+                raise _given_twice(marker)
             table[marker.column] = _values(marker.column, one_column(name, values))
         return encode_raw(declared, table)
 
@@ -344,21 +362,21 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return encoded features, and the groups where predictions use them."""
         check_is_fitted(self)
         file = self.release_.domain
-        marks = [marker.column for marker in (file.label, file.group) if marker is not None]
         declared = file.without_marks()
         marker = declared.group
-        # the group's column of X counts if no other values are given
-        given = groups is not None or marker is None
-        ignored = marks if given else marks[:1]
-        declared = declared.with_(ignore=(*declared.ignore, *ignored))
-        table = raw_columns(declared, X)
-        if marker is not None and not given and marker.column not in table:
+        table = raw_columns(declared.with_(ignore=_with(declared.ignore, file.label)), X)
+        if file.group is not None and _beside(declared, file.group, table):
+            if groups is not None:
+                raise _given_twice(file.group)
+            if marker is None:
+                del table[file.group.column]
+        if marker is not None and groups is None and marker.column not in table:
             allowed = (
                 f"given, as this model uses the group at prediction; or column {marker.column!r} of X: "
                 "scikit-learn's scorers and cross_val_predict pass X alone"
             )
             raise ReadingError("sensitive_features", None, allowed)
-        if marker is not None and given:
+        if marker is not None and groups is not None:
             groups = _values(marker.column, one_column("sensitive_features", groups))
             for name, values in table.items():
                 if len(values) != len(groups):
@@ -374,6 +392,22 @@ def _warn_of_shortfall(release: RepairedRelease) -> None:
     shortfall = release.shortfall
     if shortfall is not None:
         warnings.warn(str(shortfall), StoppedShortWarning, stacklevel=3)
+
+
+def _warn_if_constant(chosen: BoolArray) -> None:
+    if (chosen == chosen[0]).all():
+        for warning in constant_warnings([{"positive_rate": float(chosen[0])}]):
+            warnings.warn(warning, DataHolderWarning, stacklevel=3)
+
+
+def _beside(declared: DomainFile, marker: Marker, table: Mapping[str, Any]) -> bool:
+    """Return whether a table has a mark's column, which is no attribute."""
+    return marker.column in table and marker.column not in {one.name for one in declared.attributes}
+
+
+def _given_twice(marker: Marker) -> ExtraColumnError:
+    said = "the label and the group are given apart from X: drop this column from X"
+    return ExtraColumnError(said, column=marker.column)
 
 
 def _domain_file(domain: str | Path | DomainFile | Domain) -> DomainFile:

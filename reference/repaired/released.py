@@ -442,6 +442,8 @@ class RepairedRelease(
         Raises
         ------
         reference.common.errors.ReadingError
+        OSError
+            With the path, when it cannot be written to.
         """
         if not overwrite and Path(path).is_file() and is_kept(Path(path)):
             wanted = "a new file; that one cannot be made again: move it away first, or give overwrite=True"
