@@ -21,6 +21,7 @@ NUMBERS = DOMAIN.with_(label=Marker("income"))
 ONES = (Y == "high").astype(int)
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot show")
 @pytest.mark.parametrize("routing", [True, False])
 @pytest.mark.parametrize("given", [{}, {"group_at_prediction": False}, {"fairness": "none"}], ids=str)
 def test_cross_validation_uses_the_group_in_x(routing, given):
@@ -40,6 +41,7 @@ def test_cross_validation_uses_the_group_in_x(routing, given):
     assert min(areas) > 0.7
 
 
+@pytest.mark.filterwarnings("ignore:probes cannot show")
 @pytest.mark.usefixtures("routing")
 def test_probabilities_searches_and_requests_go_with_the_group_in_x():
     model, table = RepairedClassifier(domain=NUMBERS, random_state=3), TABLE
