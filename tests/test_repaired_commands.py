@@ -19,7 +19,7 @@ from reference.commands.parsing import with_defaults
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.domain.markers import Marker
-from reference.repaired import prepared
+from reference.repaired import prepared, released
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.interval import Limits
 from reference.repaired.released import load_repaired
@@ -300,7 +300,7 @@ def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fai
 
 
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
-def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness):
+def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness, monkeypatch):
     group = Marker("sex", values=("f", "m", "x"))
     # a group of eight
     records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) % 500 == 0, "x", NEW_Z))
@@ -320,6 +320,15 @@ def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness):
     model = replace(release.model, cells=replace(release.model.cells, probes=probes))
     one = hidden_groups(SimpleNamespace(model=model, domain=release.domain))
     assert one == (["m"] if fairness == "demographic_parity" else ["f with income high"])
+    # a fit says it too, where it says nothing else of noise; the null control hides none
+    monkeypatch.setattr(released, "doubt_of", lambda *_: None)
+    monkeypatch.setattr(released, "probe_warnings", lambda _: ())
+    for hides in (True, False):
+        noise[1] = 1.0 if hides else 0.01
+        probes = tuple(one._replace(noise=tuple(noise.tolist())) for one in release.model.cells.probes)
+        seen = replace(release.model, cells=replace(release.model.cells, probes=probes))
+        told = SimpleNamespace(model=seen, domain=release.domain, slack=0)
+        assert released.RepairedRelease.noise_warnings.fget(told) == (released.HIDDEN_GROUPS,) * hides
 
 
 def test_a_card_names_the_smaller_of_two_groups_where_its_size_is_lost(run, folder):
@@ -443,7 +452,12 @@ def test_prescaled_columns_are_forecast_and_fitted_on_the_command_line(run, fold
     fit = FIT.replace("people.csv", "prescaled.csv").replace("domain.json", "prescaled.json")
     said = run(f"{advice} --without-group").out
     assert "4,000 records, 1 columns" in said
-    assert "Hint" not in said
+    # not that of numbers between 0 and 1
+    assert said.count("Hint") == said.count("Hint: `prescaled` columns get no constant") == 1
     assert json.loads(run(f"{fit} --without-group --format json").out)["columns"] == ["age"]
     for line in (advice, fit):
         assert "must be False (`--without-group`) for `prescaled` columns" in run(line, EXIT_USAGE).err
+    (folder / "prescaled.json").write_text(json.dumps({**numbers, "norm": "unit_box"}))
+    for line in (advice, fit):
+        said = run(f"{line} --without-group", EXIT_USAGE).err
+        assert "norm must be unit_ball or symmetric_ball for `prescaled` columns" in said

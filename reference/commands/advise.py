@@ -19,7 +19,7 @@ from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
 from reference.domain.file import load_domain_file
-from reference.repaired.advice import DROWNED_MODEL, Advice, advise, zero_one_hints
+from reference.repaired.advice import DROWNED_MODEL, NO_CONSTANT, Advice, advise, zero_one_hints
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 from reference.repaired.shortfall import most_paid
@@ -66,7 +66,7 @@ def command(asked: AdviseOptions) -> int:
     budget = Budget(asked.epsilon, asked.delta)
     declared = planned.declared
     found = advise(declared.domain, asked.records, budget, planned.fairness, asked.rows_per_person)
-    hints = () if declared.prescaled else zero_one_hints(load_domain_file(asked.domain))
+    hints = (NO_CONSTANT,) if declared.prescaled else zero_one_hints(load_domain_file(asked.domain))
     emit(json_text(plain(found)) if asked.format == "json" else as_text(found, hints, page(asked.out)), asked.out)
     return EXIT_FINE
 

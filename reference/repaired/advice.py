@@ -110,6 +110,9 @@ def chance_warnings(records: int, fairness: str) -> tuple[str, ...]:
     return (f"{said}: they are too few for a fair model, whatever the budget; do not spend it",)
 
 
+NO_CONSTANT = "`prescaled` columns get no constant, without which a model may be poor: have one among them"
+
+
 def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> DomainFile:
     """Adapt a domain file to the mechanism.
 
@@ -124,13 +127,15 @@ def laid_out(file: DomainFile, *, keep_group: bool, bins: bool = True) -> Domain
     Raises
     ------
     reference.common.errors.ReadingError
-        When the group is to stand beside `prescaled` columns.
+        When the group is to stand beside `prescaled` columns, or these fill a box.
     """
     norm: Norm = "symmetric_ball" if file.norm == "symmetric_ball" else "unit_ball"
     if file.prescaled:
         if keep_group:
             allowed = "False (`--without-group`) for `prescaled` columns, which fill the ball"
             raise ReadingError("group_at_prediction", True, allowed)
+        if file.norm == "unit_box":
+            raise ReadingError("norm", file.norm, "unit_ball or symmetric_ball for `prescaled` columns")
         return file.with_(norm=norm, keep_group=False)
     file = binned(file) if bins else file
     has_constant = file.intercept or any(len(attribute.columns) > 1 for attribute in file.attributes)

@@ -44,6 +44,11 @@ from reference.repaired.threshold import Probe
 ROUNDED = 1e-6
 """Relative error that a file may have: floats are rounded."""
 
+HIDDEN_GROUPS = (
+    "noise hides how some groups are treated, which the card names: declare fewer and larger groups, get more "
+    "records, or spend more"
+)
+
 FARTHEST = 40
 """Noise is never so many standard deviations from 0: by chance once in 10^49 files."""
 
@@ -422,7 +427,11 @@ class RepairedRelease(
         """What noise hides of the differences between groups."""
         drowned = probe_warnings(self.model.noise_of_probes)
         doubt = None if drowned else doubt_of(self.model, self.domain.domain, float(self.slack))
-        return drowned if doubt is None else (doubt,)
+        if doubt is not None:
+            return (doubt,)
+        cells = self.model.cells
+        hidden = cells is not None and not cells.seen.all()
+        return (HIDDEN_GROUPS,) if hidden and not drowned else drowned
 
     @property
     def warnings(self) -> tuple[str, ...]:
