@@ -50,7 +50,7 @@ class Records:
     ----------
     domain : Domain
     x : ndarray, shape (n, d), float64
-        Encoded features, each row inside the domain's norm; nonnegative where :attr:`Domain.signed` says so.
+        Encoded features, each row inside the domain's norm; nonnegative unless :attr:`Domain.signed`.
     y : ndarray, shape (n,), float64
         Labels, 0 or 1.
     z : ndarray, shape (n,), float64, or None

@@ -260,14 +260,19 @@ def test_a_card_names_the_groups_that_are_compared(run, folder, group, names, ag
     assert f"are treated: {('; ' if ', ' in names[0] else ', ').join(names)}." in text
 
 
-@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
-def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fairness):
+def fit_three_groups(run, folder, fairness: str, every: int) -> None:
+    """Fit with a third group, of one record in so many, into three.release."""
     group = Marker("sex", values=("f", "m", "x"))
-    records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) % 8 == 0, "x", NEW_Z))
+    records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) % every == 0, "x", NEW_Z))
     records.to_csv(folder / "three.csv", index=False)
     (folder / "three.json").write_text(json.dumps(plain(DOMAIN.with_(group=group))))
     asked = FIT.replace("people.csv", "three.csv").replace("domain.json", "three.json")
     run(f"{asked} --fairness {fairness} --release three.release")
+
+
+@pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
+def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fairness):
+    fit_three_groups(run, folder, fairness, 8)
     release = load_repaired(folder / "three.release")
     assert release.cells is not None
     # where the last probe was made, noise alone limits what is known
@@ -301,19 +306,14 @@ def test_a_card_names_the_noise_of_the_smallest_of_three_groups(run, folder, fai
 
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness, monkeypatch):
-    group = Marker("sex", values=("f", "m", "x"))
     # a group of eight
-    records = NEW.assign(income=NEW_Y, sex=np.where(np.arange(len(NEW)) % 500 == 0, "x", NEW_Z))
-    records.to_csv(folder / "rare.csv", index=False)
-    (folder / "rare.json").write_text(json.dumps(plain(DOMAIN.with_(group=group))))
-    asked = FIT.replace("people.csv", "rare.csv").replace("domain.json", "rare.json")
-    run(f"{asked} --fairness {fairness} --release rare.release")
-    facts = json.loads(run("card rare.release --format json").out)
+    fit_three_groups(run, folder, fairness, 500)
+    facts = json.loads(run("card three.release --format json").out)
     assert facts["groups_hidden"]
     assert facts["hidden_groups"] == ["x"]
-    assert "Noise hides how these groups by sex are treated: x." in run("card rare.release").out
+    assert "Noise hides how these groups by sex are treated: x." in run("card three.release").out
     # one cell of a group alone, for equalised odds
-    release = load_repaired(folder / "rare.release")
+    release = load_repaired(folder / "three.release")
     noise = np.full(len(release.cells.sizes), 0.01)
     noise[1] = 1.0
     probes = tuple(one._replace(noise=tuple(noise.tolist())) for one in release.model.cells.probes)

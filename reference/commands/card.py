@@ -92,7 +92,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "width_of_noise": None if noise is None else width_of_noise(model),
         "smallest_cell": None if noise is None or noise[1] is None else round(noise[1]),
         "stopped_short": release.shortfall is not None,
-        "groups_hidden": model.cells is not None and not bool(model.cells.seen.all()),
+        "groups_hidden": model.cells is not None and model.cells.hidden,
         "budget_warnings": large_delta(delta, release.records, release.rows_per_person),
         "hidden_groups": hidden_groups(release),
         "warnings": release.warnings,

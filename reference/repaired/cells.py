@@ -97,6 +97,11 @@ class Cells:
         """Whether the share of each cell shows through its noise, shape (groups, 1 or 2)."""
         return (np.array(self.probes[0].noise) < HIDDEN).reshape(self.groups, -1)
 
+    @property
+    def hidden(self) -> bool:
+        """Whether noise hides the share of some cell."""
+        return not self.seen.all()
+
     def after(self, rates: FloatArray, noise: FloatArray) -> Cells:
         """Return what is known after one more probe, made at the thresholds."""
         probe = CellProbe(self.thresholds, tuple(rates.tolist()), tuple(noise.tolist()))

@@ -429,14 +429,14 @@ class RepairedRelease(
         doubt = None if drowned else doubt_of(self.model, self.domain.domain, float(self.slack))
         if doubt is not None:
             return (doubt,)
-        cells = self.model.cells
-        hidden = cells is not None and not cells.seen.all()
+        hidden = self.model.cells is not None and self.model.cells.hidden
         return (HIDDEN_GROUPS,) if hidden and not drowned else drowned
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to beware of when the model is used: from the release alone."""
-        return self.noise_warnings + (() if self.shortfall is None else (str(self.shortfall),))
+        shortfall = self.shortfall
+        return self.noise_warnings + (() if shortfall is None else (str(shortfall),))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the file, whole or not at all.

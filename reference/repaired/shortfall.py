@@ -147,7 +147,7 @@ def estimated(model: Model, domain: Domain, slack: float, wary: float = TRUSTED)
     cells = model.cells
     if cells is not None:
         estimate, variance = differences(cells, model.expected_cells(domain))(cells.thresholds)
-        return Shortfall(estimate, math.sqrt(variance), slack, hidden=not cells.seen.all())
+        return Shortfall(estimate, math.sqrt(variance), slack, hidden=cells.hidden)
     if model.zbar is None:
         return None
     estimate, variance = model.root(model.expected_curve(domain), slack).estimate(model.multiplier, wary)
