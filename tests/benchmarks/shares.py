@@ -11,6 +11,7 @@ Declared before any fit on these splits; exploratory fits on other splits of the
    by 1/2 a step, so that a noisy bin leans on those beside it.
 4. *longer*, on top of the third: curvature 1/6 and a ridge of 2.5 instead of 1/4 and 2.
 5. *corners*, on top of the third: gradients are measured with less noise (:mod:`tests.benchmarks.corners`).
+6. *clear*, on top of the third: the fourth, where the signal is near the best.
 
 All are functions of the domain, n and the budget.  They are compared on all records of US, on COMPAS and on
 German, under both encodings, by the frontier's three models: accuracy, less the risk difference where fairness is
@@ -26,6 +27,10 @@ German.  ``--again`` decides it: two and four times as many splits of COMPAS and
 
 ``--corners`` decides the fifth on as many splits, new ones again (seed 25).  It was found on nine tables of others
 and on other splits of these (seeds 17 to 23), where also its stretching and how far corners move were settled.
+
+``--clear`` decides the sixth on as many splits, new ones again (seed 31).  It was found on the same nine tables of
+others and on other splits of US and COMPAS (seeds 43 to 45).  There the log loss fell on eight of nine, by up to
+.012, and rose by .0003 on one; accuracy changed by less than .001, but lost .003 on a table that is nearly separable.
 """
 
 from __future__ import annotations
@@ -42,6 +47,7 @@ import numpy as np
 from reference.common.files import json_text, write_whole
 from reference.experiments import frontier
 from reference.experiments.frontier import MODELS, FrontierDesign, split_of
+from reference.repaired import schedule
 from tests.benchmarks.constants import Choice, Place, gain_of, using
 from tests.benchmarks.corners import descent_by_corners
 
@@ -55,11 +61,12 @@ SPLITS = {"us": 3, "compas": 60, "german": 60}
 """US has sixty times as many records: its differences vary less."""
 
 AGAIN, AGAIN_SEED = {"us": 3, "compas": 120, "german": 240}, 15
-NEIGHBOURS_SEED, CORNERS_SEED = 17, 25
+NEIGHBOURS_SEED, CORNERS_SEED, CLEAR_SEED = 17, 25, 31
 
 TEN, ROUNDS, CURVATURE = "ten rounds", "rounds", "rounds and curvature"
 NEIGHBOURS, LONGER = "rounds and neighbours", "rounds, neighbours and longer steps"
 CORNERS = "rounds, neighbours and corners"
+CLEAR = "rounds, neighbours and longer steps near the best"
 
 
 def gains(place: Place, choices: Mapping[str, Choice], splits: int, seed: int) -> dict[str, list[float]]:
@@ -100,6 +107,7 @@ PAIRS = ((TEN, ROUNDS), (ROUNDS, CURVATURE))
 
 LATER = ((ROUNDS, NEIGHBOURS), (NEIGHBOURS, LONGER))
 LAST = ((NEIGHBOURS, CORNERS),)
+NEWEST = ((NEIGHBOURS, CLEAR),)
 
 
 def measure(
@@ -122,6 +130,7 @@ def choices_of() -> dict[str, Choice]:
         "descent.CURVATURE": 1 / 4,
         "descent.RIDGE": 2.0,
         "descent.NEIGHBOURS": 0.0,
+        "descent.LONGER_FROM": math.inf,
     }
     rounds: Choice = {**ten, "schedule.MOST_ROUNDS": 40}
     neighbours: Choice = {**rounds, "descent.NEIGHBOURS": 0.5}
@@ -131,6 +140,7 @@ def choices_of() -> dict[str, Choice]:
         CURVATURE: {**rounds, "descent.CURVATURE": 1 / 6},
         NEIGHBOURS: neighbours,
         LONGER: {**neighbours, "descent.CURVATURE": 1 / 6, "descent.RIDGE": 2.5},
+        CLEAR: {**neighbours, "descent.LONGER_FROM": schedule.NEAR_THE_BEST},
         CORNERS: {**neighbours, "algorithm.noisy_descent": descent_by_corners},
     }
 
@@ -141,6 +151,7 @@ WORDS = {
     NEIGHBOURS: "neighbouring bins share their noise",
     LONGER: "on top of that, steps half as long again",
     CORNERS: "instead, gradients with less noise",
+    CLEAR: "instead, steps half as long again where the signal is near the best",
 }
 
 
@@ -169,9 +180,12 @@ def main() -> int:
     which.add_argument("--again", action="store_true", help="the second rule alone, on more and other splits")
     which.add_argument("--neighbours", action="store_true", help="the third and the fourth rule")
     which.add_argument("--corners", action="store_true", help="the fifth rule")
+    which.add_argument("--clear", action="store_true", help="the sixth rule")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    if asked.corners:
+    if asked.clear:
+        found = measure(CLEAR_SEED, AGAIN, NEWEST)
+    elif asked.corners:
         found = measure(CORNERS_SEED, AGAIN, LAST)
     elif asked.neighbours:
         found = measure(NEIGHBOURS_SEED, AGAIN, LATER)
