@@ -13,6 +13,7 @@ from reference.repaired.sums import gradient
 from tests.benchmarks.constants import MODULES
 from tests.benchmarks.corners import corners_of, estimated, measured
 from tests.benchmarks.shares import (
+    CLEAR,
     NEIGHBOURS,
     ROUNDS,
     choices_of,
@@ -37,12 +38,20 @@ def test_a_rule_is_adopted_if_it_is_better_over_all_and_worse_nowhere():
 
 def test_the_page_says_which_rule_was_better():
     rules = {}
-    for name in ("shares", "shares-again", "shares-neighbours", "shares-corners"):
+    for name in ("shares", "shares-again", "shares-neighbours", "shares-corners", "shares-clear"):
         found = json.loads((ROOT / f"docs/data/{name}.json").read_text())["rules"]
         assert all(rule == judged(rule["tables"]) for rule in found.values())
         rules |= found
     assert [name for name, rule in rules.items() if rule["adopted"]] == [ROUNDS, NEIGHBOURS]
-    assert rule_table(rules) in (ROOT / "docs/frontier.md").read_text()
+    page = (ROOT / "docs/frontier.md").read_text()
+    assert rule_table(rules) in page
+    # the last one by its log loss
+    found = json.loads((ROOT / "docs/data/shares-probabilities.json").read_text())["rules"][CLEAR]
+    assert found == judged(found["tables"])
+    assert not found["adopted"]
+    us, german = (abs(found["tables"][name]["better"]) for name in ("us", "german"))
+    said = f"by {us:.4f} on US, and [raises it by {german:.4f}]".replace("0.", ".")
+    assert said in " ".join(page.split())
 
 
 def test_corners_measure_the_same_gradient_with_less_noise():

@@ -92,7 +92,7 @@ def _descent(steps: Steps, inputs: Answer) -> Answer:
     second = steps.second_moments(counts, domain, n)
     spread = math.sqrt(2) if inputs["noise"] == "laplace" else 1.0
     deviation = spread * of_gradient
-    inverse = steps.preconditioner(second, deviation / math.sqrt(rounds), domain, n)
+    inverse = steps.preconditioner(second, deviation / math.sqrt(rounds), domain)
     noisy, noise = steps.first_gradient(counts), spread * of_counts / math.sqrt(2)
     iterates = [-inverse @ noisy]
     taken = iterates[0]

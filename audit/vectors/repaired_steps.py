@@ -83,9 +83,9 @@ class RepairedSteps:
         """Return the second moments of independent attributes."""
         return descent.independent_second_moments(counts, domain, n)
 
-    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain, n: int) -> FloatArray:
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
         """Return the inverse curvature."""
-        return descent.preconditioner(second_moments, deviation, domain, n)
+        return descent.preconditioner(second_moments, deviation, domain)
 
     def overshot(
         self,

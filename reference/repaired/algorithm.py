@@ -140,7 +140,7 @@ def noisy_descent(
     counts = curator.release(sums.label_sums(records.x, target), of_counts, each, COUNTS)
     # P <- inverse curvature of independent attributes, with a ridge as large as the noise
     moments = descent.independent_second_moments(counts, domain, len(records))
-    inverse = descent.preconditioner(moments, deviation / math.sqrt(rounds), domain, len(records))
+    inverse = descent.preconditioner(moments, deviation / math.sqrt(rounds), domain)
     # w_1 <- -P g(0)
     noisy, noise = descent.first_gradient(counts), curator.deviation(of_counts, each) / math.sqrt(2)
     iterates = [np.zeros(domain.dimension)]

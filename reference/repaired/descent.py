@@ -18,10 +18,6 @@ CURVATURE = 0.25
 RIDGE = 2.0
 """Added curvature, in standard deviations of the mean of all gradients."""
 
-LONGER_FROM, LONGER_CURVATURE, LONGER_RIDGE = math.inf, 1 / 6, 2.5
-"""Signal from which steps are longer, and what then replaces CURVATURE and RIDGE.  The loss has its largest
-curvature at margin 0 only, so that steps may be half as long again; where noise is large they cost accuracy."""
-
 NEIGHBOURS = 0.5
 """Likely correlation of the weights of neighbouring bins: noise differs between them, effects hardly do."""
 
@@ -118,7 +114,7 @@ def likely_precision(domain: Domain) -> FloatArray:
     return precision
 
 
-def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain, n: int) -> FloatArray:
+def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
     """Return the inverse of the largest curvature of independent attributes, plus a ridge as large as the noise.
 
     Attributes that say the same have more curvature than independent ones (see :func:`overshot`).
@@ -130,14 +126,10 @@ def preconditioner(second_moments: FloatArray, deviation: float, domain: Domain,
         Standard deviation of the mean of all gradients of the model.
     domain : Domain
         Says which columns are neighbouring bins.
-    n : int
-        Number of records.
     """
-    longer = n >= LONGER_FROM * domain.dimension * deviation
-    curvature, ridge = (LONGER_CURVATURE, LONGER_RIDGE) if longer else (CURVATURE, RIDGE)
-    ridge = max(ridge * deviation, SMALLEST_RIDGE * second_moments.max())
+    ridge = max(RIDGE * deviation, SMALLEST_RIDGE * second_moments.max())
     # P <- (M / 4 + ridge sigma K^{-1})^{-1}
-    inverse: FloatArray = inv(curvature * second_moments + ridge * likely_precision(domain))
+    inverse: FloatArray = inv(CURVATURE * second_moments + ridge * likely_precision(domain))
     return inverse
 
 

@@ -38,7 +38,7 @@ def standard_errors(model: Model, domain: Domain) -> FloatArray:
     deviations = [counts / math.sqrt(2), *gradients]
     last = deviations[-1]
     second = descent.independent_second_moments(model.counts, domain, model.n)
-    inverse = descent.preconditioner(second, last / math.sqrt(len(steps)), domain, model.n)
+    inverse = descent.preconditioner(second, last / math.sqrt(len(steps)), domain)
     curvature = curvature_at(model.w, model.counts, domain, model.n)
     if not settles(inverse, curvature):
         return np.full(len(inverse), np.inf)

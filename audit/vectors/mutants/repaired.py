@@ -214,8 +214,8 @@ class RidgeForgotten(Broken):
 
     bug_type = "MISSING_STEP"
 
-    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain, n: int) -> FloatArray:
-        return super().preconditioner(second_moments, 1e-6, domain, 0)
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+        return super().preconditioner(second_moments, 1e-6, domain)
 
 
 def _with_bins(domain: Domain, *, everywhere: bool) -> Domain:
@@ -233,8 +233,8 @@ class NeighboursForgotten(Broken):
 
     bug_type = "MISSING_STEP"
 
-    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain, n: int) -> FloatArray:
-        return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=False), n)
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+        return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=False))
 
 
 class CategoriesAsBins(Broken):
@@ -245,8 +245,8 @@ class CategoriesAsBins(Broken):
 
     bug_type = "POSTPROCESSING"
 
-    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain, n: int) -> FloatArray:
-        return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=True), n)
+    def preconditioner(self, second_moments: FloatArray, deviation: float, domain: Domain) -> FloatArray:
+        return super().preconditioner(second_moments, deviation, _with_bins(domain, everywhere=True))
 
 
 class OvershotKept(Broken):
