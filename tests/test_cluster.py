@@ -147,8 +147,9 @@ def fatal(blocks: Iterable[Records]) -> Moments:
 
 
 def test_part_that_ends_every_worker_is_named(scheduler: str, people: Path) -> None:
-    said = "^cluster: every worker on rows 20,001 to 24,000 was ended: did it run out of memory"
-    with Cluster(scheduler, part_rows=1) as cluster, pytest.raises(ClusterError, match=said):
+    # of two parts the other is on one dying worker at most, and not blamed for it
+    said = "^cluster: every worker on rows 20,001 to 40,000 was ended: did it run out of memory"
+    with Cluster(scheduler, part_rows=20_000) as cluster, pytest.raises(ClusterError, match=said):
         cluster.fold(reader(people), fatal)
 
 
