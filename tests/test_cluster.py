@@ -146,8 +146,7 @@ def fatal(blocks: Iterable[Records]) -> Moments:
     return sum_of(blocks, DECLARED.domain, exact=True)
 
 
-def test_part_that_ends_every_worker_is_named(scheduler: str, people: Path) -> None:
-    # of two parts the other is on one dying worker at most, and not blamed for it
+def test_part_that_ends_every_worker_is_named(scheduler: str, people: Path) -> None:  # the other meets one end
     said = "^cluster: every worker on rows 20,001 to 40,000 was ended: did it run out of memory"
     with Cluster(scheduler, part_rows=20_000) as cluster, pytest.raises(ClusterError, match=said):
         cluster.fold(reader(people), fatal)

@@ -269,7 +269,7 @@ def test_what_is_wrong_with_a_table_is_told(
 
 @pytest.mark.parametrize("mechanism", ["pdfc", "repaired"])
 def test_records_of_one_group_warn_the_data_holder(fit: CommandLine, people: Path, mechanism: str) -> None:
-    said = "warning: all records have the group 0, so the fairness term compares nothing"
+    said = "warning: all records have the group F, so the fairness term compares nothing"
     for text, is_warned in ((PEOPLE.replace(",M\n", ",F\n"), True), (PEOPLE, False)):
         people.write_text(text, encoding="utf-8")
         code, _, err = fit.run(*FILE, "--mechanism", mechanism)

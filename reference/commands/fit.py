@@ -209,7 +209,8 @@ def command(
             reserve = None if counter is None else counter.reserve_for(one.plan)
             results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve, coins))
     if (group := only_group(results)) is not None:
-        sys.stderr.write(f"warning: {one_group_warning(group)}\n")
+        marker = data.declared.group
+        sys.stderr.write(f"warning: {one_group_warning(marker.name_of(group) if marker else group)}\n")
     write_documents(files, data, record, last)
     title = one_line(str(named.data))
     emit(

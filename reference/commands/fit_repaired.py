@@ -204,9 +204,9 @@ def fits_of(
     rows, public = wanted.rows_per_person, (wanted.declared.domain, n - held, wanted.budget, wanted.fairness)
     advice = advise(*public, rows)
     _warn(advice.budget_warnings + advice.warnings_of_a_fit)
-    z = wanted.records.z
-    if z is not None and (z == z[0]).all():
-        _warn((one_group_warning(int(z[0])),))
+    z, group = wanted.records.z, wanted.declared.group
+    if z is not None and group is not None and (z == z[0]).all():
+        _warn((one_group_warning(group.name_of(int(z[0]))),))
     promise = planned(*public, hardened=wanted.source is None, rows_per_person=rows)
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:

@@ -200,12 +200,12 @@ def warn_of_one_group(moments: Moments) -> None:
         warn_of_group(int(moments.sum_z > 0), stacklevel=3)
 
 
-def warn_of_group(group: int, stacklevel: int) -> None:
+def warn_of_group(group: int | str, stacklevel: int) -> None:
     """Warn the data holder that all records are of one group: a fairness term then says nothing."""
     warnings.warn(one_group_warning(group), DataHolderWarning, stacklevel=stacklevel + 1)
 
 
-def one_group_warning(group: int) -> str:
+def one_group_warning(group: int | str) -> str:
     """Return the warning for the data holder about records of one group."""
     return (
         f"all records have the group {group}, so the fairness term compares nothing "

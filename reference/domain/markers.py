@@ -120,6 +120,10 @@ class Marker(Document, frozen=True, omit_defaults=True):
             return "0", "1"
         return str(self.zero[0]), str(self.one[0])
 
+    def name_of(self, meaning: int) -> str:
+        """Return the name of a label or group in the raw table, as :attr:`names` gives two."""
+        return self.names[meaning] if self.values is UNSET else str(self.values[meaning])
+
     def decode(self, values: Column, error: type[LabelError | GroupError]) -> NumberArray:
         """Return the meaning of each value; errors name the first without one."""
         if self.above is not UNSET:

@@ -186,7 +186,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         warn_if_large(budget)
         records = prepared(self._encoded(declared, X, y, sensitive_features))
         if records.z is not None and (records.z == records.z[0]).all():
-            warn_of_group(int(records.z[0]), stacklevel=2)
+            assert declared.group is not None
+            warn_of_group(declared.group.name_of(int(records.z[0])), stacklevel=2)
         public = (declared.domain, len(records), budget, self.fairness)
         self.advice_ = advise(*public, rows)
         for warning in self.advice_.budget_warnings:
@@ -289,6 +290,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x, _ = self._new_records(X, sensitive_features)
         positive = self._model.predict_proba(x)
         return np.column_stack([1 - positive, positive][:: int(self._sign)])
+
+    def predict_log_proba(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
+        """Return the logarithms of :meth:`predict_proba`."""
+        return np.log(self.predict_proba(X, sensitive_features=sensitive_features))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
         """Return the accuracy, with the raw y as in `fit`: an exact function of the data, so not private."""
