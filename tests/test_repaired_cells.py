@@ -346,6 +346,7 @@ def test_metrics_of_many_groups():
 
 
 @pytest.mark.filterwarnings("ignore:noise leaves", "ignore:probes cannot", "ignore:the fit stopped short")
+@pytest.mark.filterwarnings("ignore:fairness without the group is dear")
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_the_estimator_and_its_file_guess_the_group(tmp_path, fairness):
     columns = table(3000, 0)

@@ -25,7 +25,15 @@ from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
 from reference.repaired.model import Model
-from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, doubt_of, shortfall_of
+from reference.repaired.shortfall import (
+    CHANCE,
+    DEAR,
+    Shortfall,
+    _beyond,
+    costs_of,
+    doubt_of,
+    shortfall_of,
+)
 from reference.repaired.spent import GROUP_COUNT
 from reference.repaired.threshold import Probe, Root
 from tests.command_lines import reference
@@ -328,3 +336,25 @@ def test_fit_and_card_say_it_in_a_line_and_advice_before(tmp_path, monkeypatch, 
         assert "Not forecast: the accuracy that fairness itself costs" in advice
     assert reference(*words.split(), "--fairness", "none") == EXIT_FINE
     assert "Not forecast" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_fairness_without_the_group_costs_is_forecast_where_it_is_dear(shown):
+    domain = DECLARED.domain.with_(keep_group=False)
+    records = encode_table(domain, linked(1, shown=shown, n=20_000)).on_grid()
+    fitted = repaired_logistic(records, Budget(20, "1e-5"), fairness="demographic_parity", noise="numpy", rng=1)
+
+    def right(model: Model) -> float:
+        return float((model.predict(records.x) == (records.y > 0)).mean())
+
+    costs, free = {}, right(replace(fitted, multiplier=0.0))
+    for multiplier in (0.0, 0.2, 0.5, 1.0, 2.0, 8.0):
+        model = replace(fitted, multiplier=multiplier)
+        costs[multiplier] = truth = free - right(model)
+        said = costs_of(model, domain)
+        assert truth < DEAR + 0.01 if said is None else float(said.split()[10]) == pytest.approx(truth, abs=0.02)
+    # both answers were asked for
+    assert costs[0.0] == 0
+    assert max(costs.values()) > DEAR + 0.01
+    # where the group is used nothing is guessed
+    assert costs_of(replace(model, group_weights=None), domain) is None

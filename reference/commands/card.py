@@ -265,10 +265,10 @@ def _meant(facts: dict[str, Any]) -> list[str]:
     """Say when the confidence holds, and of whom nothing is known."""
     sentences = []
     if Limits(*facts["difference_between"]).known:
-        but = ", but for groups that noise hides" if facts["groups_hidden"] else ""
+        of = " of groups that noise does not hide" if facts["groups_hidden"] else ""
         sentences.append(
             f"{CONFIDENCE:.0%} confidence means: of 100 fits to these records, each with its own noise, at least "
-            f"{100 * CONFIDENCE:.0f} have the difference{but} between their limits, or no limits. Where most have "
+            f"{100 * CONFIDENCE:.0f} have the difference{of} between their limits, or no limits. Where most have "
             "none, those given are wrong more often."
         )
     if facts["hidden_groups"]:

@@ -96,7 +96,7 @@ def probe_warnings(noise: float | None) -> tuple[str, ...]:
     """Return a warning where the noise of all probes together drowns the difference between groups."""
     if noise is None or noise <= DROWNED:
         return ()
-    about = f"leaves a difference between groups of about {noise:.2g}"
+    about = f"leaves a difference between groups of about {noise:.2g} or more"
     said = f"noise {about if noise < 1 else 'hides every difference between groups'}"
     return (f"{said}: declare fewer and larger groups, get more records, or spend more",)
 

@@ -27,7 +27,7 @@ from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
 from reference.repaired.scheduled import require_scheduled
-from reference.repaired.shortfall import Shortfall, doubt_of, shortfall_of
+from reference.repaired.shortfall import Shortfall, costs_of, doubt_of, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -425,12 +425,12 @@ class RepairedRelease(
     @property
     def noise_warnings(self) -> tuple[str, ...]:
         """What noise hides of the differences between groups."""
-        drowned = probe_warnings(self.model.noise_of_probes)
-        doubt = None if drowned else doubt_of(self.model, self.domain.domain, float(self.slack))
-        if doubt is not None:
-            return (doubt,)
-        hidden = self.model.cells is not None and self.model.cells.hidden
-        return (HIDDEN_GROUPS,) if hidden and not drowned else drowned
+        model, domain = self.model, self.domain.domain
+        drowned, dear = probe_warnings(model.noise_of_probes), costs_of(model, domain)
+        doubt = None if drowned else doubt_of(model, domain, float(self.slack))
+        hidden = model.cells is not None and model.cells.hidden
+        said = (doubt,) if doubt else drowned or (HIDDEN_GROUPS,) * hidden
+        return said + ((dear,) if dear else ())
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ NEGLIGIBLE = 0.01
 """Of a difference we say nothing if its limits allow the slack and end no farther above it than this."""
 
 
+DEAR = 0.03
+"""Accuracy that fairness may cost unnoticed."""
+
 APART = 0.03
 """How much farther apart than the slack groups may be unnoticed."""
 
@@ -125,6 +128,27 @@ def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
     return (
         f"probes cannot show that groups are at most {slack + APART:.6g} apart: noise may leave a difference of "
         f"about {math.ceil(most * 1000) / 1000:.3g}{known}; get more records, or spend more"
+    )
+
+
+def costs_of(model: Model, domain: Domain) -> str | None:
+    """Return what to tell users where fairness without the group costs more than DEAR of accuracy; else None.
+
+    It is a forecast, by the model's own probabilities of records drawn from the released counts.
+    """
+    if model.group_weights is None:
+        return None
+    x = drawn_records(model.counts, domain, model.n).x
+    likely, chosen = model.predict_proba(x), model.predict(x)
+    free = likely > 0.5
+    # what is right of a choice less what is wrong, over all records
+    costs = float(((2 * likely - 1) * (free * 1.0 - chosen)).mean())
+    if costs <= DEAR:
+        return None
+    return (
+        f"fairness without the group is dear here: it costs about {costs:.2g} of accuracy, by forecast, and "
+        f"selects {chosen.mean():.0%} instead of {free.mean():.0%} of the records; use the group, tolerate some "
+        "slack, or spend more"
     )
 
 
