@@ -166,7 +166,8 @@ Qed.
 (** ** Lemma 2: counts of (cell, label) *)
 
 (** Where the target stays, a record moves within one half; else one leaves a half, one enters the other. *)
-Lemma moved : forall d target D D' t t', (forall f : record -> R, sum_over D f - sum_over D' f = f t - f t') ->
+Lemma moved : forall d target D D' t t',
+  (forall f : record -> R, sum_over D f - sum_over D' f = f t - f t') ->
   squared_change d target D D' = (if Bool.eqb (target t) (target t')
     then sum_over (coordinates d) (fun e => (attribute t e - attribute t' e) ^ 2)
     else sum_over (coordinates d) (fun e => attribute t e ^ 2) +
@@ -188,8 +189,8 @@ Proof.
     replace ((1 - 0) * attribute t e - (1 - 1) * attribute t' e) with (attribute t e) by ring.
     rewrite Rabs_Ropp; ring.
   - replace (0 * attribute t e - 0 * attribute t' e) with 0 by ring.
-    replace ((1 - 0) * attribute t e - (1 - 0) * attribute t' e) with (attribute t e - attribute t' e) by ring.
-    rewrite Rabs_R0; ring.
+    replace ((1 - 0) * attribute t e - (1 - 0) * attribute t' e) with (attribute t e - attribute t' e)
+      by ring; rewrite Rabs_R0; ring.
 Qed.
 
 Lemma number_is_0_or_1 : forall b, number b = 0 \/ number b = 1.
@@ -382,7 +383,8 @@ Theorem counts_by_label_exact : forall n f kinds target, (1 <= n)%nat -> 0 <= f 
   (INR (length kinds) * f ^ 2 <= 1 ->
     Rmax (2 * INR (length kinds)) (sum_over kinds spread) * f ^ 2 <=
     Rmax 2 (sum_over kinds spread / INR (length kinds))) /\
-  exact_sensitivity n (encoded f kinds) (absolute_change (columns kinds) target) (2 * (INR (length kinds) * f)).
+  exact_sensitivity n (encoded f kinds) (absolute_change (columns kinds) target)
+    (2 * (INR (length kinds) * f)).
 Proof.
   intros n f kinds target Hn Hf Hkinds Htarget.
   assert (Hwide : forall k, In k kinds -> (1 <= width k)%nat).
