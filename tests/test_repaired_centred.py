@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,23 +11,32 @@ import pandas as pd
 import pytest
 from msgspec.structs import replace
 
-from audit.proofs.releases.composed import composed
+from audit.proofs.releases.composed import _farthest, composed
 from reference.budgets import Budget
-from reference.common.errors import DeclarationError, NegativeEntryError, NotEncodedError
+from reference.commands import card
+from reference.common.errors import (
+    DeclarationError,
+    NegativeEntryError,
+    NormError,
+    NotEncodedError,
+    ReleaseFileError,
+)
 from reference.common.grid import DATA_STEPS
 from reference.datasets.numeric_columns import NumericEncoder
 from reference.domain import Domain
-from reference.domain.attributes import Binned, Numeric, OneHot
+from reference.domain.attributes import Binned, Grouped, Numeric, OneHot, Ordinal
 from reference.domain.binning import binned
 from reference.domain.file import DomainFile, domain_file_of
 from reference.domain.sql import moments_query
 from reference.moments import Moments
 from reference.readings import Readings
 from reference.records import Records, check_matrix, encode_table
-from reference.repaired import descent, repaired_logistic, sums
+from reference.repaired import advice, descent, repaired_logistic, sums
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.expected import drawn_records
-from reference.repaired.released import load_repaired
+from reference.repaired.released import RepairedRelease, load_repaired
+from reference.repaired.scheduled import changes_of_counts
+from reference.repaired.spent import Change
 from reference.sensitivity import setting_of
 
 AGE = Numeric("age", 20, 60, centred=True, missing=40)
@@ -35,16 +45,33 @@ JOB = OneHot("job", ("clerk", "cook"))
 SIGNED = Domain((AGE, HOURS), "y", norm="symmetric_ball")
 MIXED = Domain((AGE, JOB), "y", "z", norm="symmetric_ball", intercept=True, keep_group=True)
 ENDS = {"age": [20, 60, 40, 50], "hours": [-0.1, 9, 0.1, 0.2], "y": [0, 1, 0, 1]}
+BANDS = Binned("band", 0, 3, edges=(1, 2), missing="own_bin")
+GRADE = Ordinal("grade", ("low", "mid", "high"))
+TOWN = Grouped("town", {"north": ("a", "b"), "south": ("c",)})
+WEIGHT = Numeric("weight", 0, 1)
+KINDS = {"age": (20, 60), "hours": (-0.1, 0.3), "job": ("clerk", "cook"), "band": (0, 1, 2, None)}
+KINDS |= {"grade": ("low", "mid", "high"), "town": ("a", "c"), "weight": (0, 1)}
+
+
+def uncentred(one: Numeric) -> Numeric:
+    return replace(one, centred=False)
 
 
 def largest_change(records: Records) -> Fraction:
     """Return the largest squared change of the sums by label when one of the records replaces another."""
     rows = [sums.label_sums(x[None, :], np.array([t])) for x in records.x for t in (0.0, 1.0)]
-    return max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in itertools.combinations(rows, 2))
+    whole = np.array([[int(value * DATA_STEPS) for value in row] for row in rows])
+    return max(Fraction(int(((whole - row) ** 2).sum(axis=1).max()), DATA_STEPS**2) for row in whole)
 
 
-def uncentred(one: Numeric) -> Numeric:
-    return replace(one, centred=False)
+def corners(domain: Domain) -> Records:
+    """Return a record of each combination of what every attribute goes to at most."""
+    names = [one.name for one in domain.attributes]
+    values = [KINDS[name] for name in names] + [range(domain.groups if domain.keep_group else 1)]
+    columns = dict(zip([*names, "z"], zip(*itertools.product(*values), strict=True), strict=True))
+    y = np.zeros(len(columns["z"]))
+    table = {name: column for name, column in columns.items() if name != "z" or domain.group}
+    return encode_table(domain, {**table, "y": y}).on_grid()
 
 
 def test_bounds_are_encoded_as_minus_one_and_one_inside_the_norm():
@@ -95,20 +122,45 @@ def test_centring_is_refused_where_signs_are_not_expected():
             use(declared)
 
 
-def test_counts_pay_for_signs_only_where_there_are_any():
-    """Exhaustive over the corners of what a domain encodes, with the witness of each bound."""
-    close = Fraction(99999, 100000)
-    corners = {"age": [20, 20, 60, 60], "hours": [-0.1, 0.3] * 2, "y": [0] * 4}
-    signed = encode_table(SIGNED, corners).on_grid()
-    bound = sums.label_sums_change(SIGNED).l2_sensitivity_squared
-    assert close * bound < largest_change(signed) <= bound == 4
-    binned_only = Domain((Binned("age", 20, 60, edges=(40,)), JOB), "y", norm="symmetric_ball")
-    rows = {"age": [20, 20, 60, 60], "job": ["cook", "clerk"] * 2, "y": [0] * 4}
-    bound = sums.label_sums_change(binned_only).l2_sensitivity_squared
-    assert close * bound < largest_change(encode_table(binned_only, rows).on_grid()) <= bound == 2
-    # the broken control: without signs the bound is too small for centred numbers
-    assert largest_change(signed) > 2
-    assert sums.label_sums_change(MIXED).l2_sensitivity_squared == 4
+@pytest.mark.parametrize(
+    ("attributes", "layout", "stated"),
+    [
+        ((AGE, HOURS), {}, "4"),
+        ((AGE, HOURS), {"intercept": True}, "8/3"),
+        ((AGE, HOURS), {"intercept": True, "keep_group": True, "group_values": (1, 2, 3)}, "5/2"),
+        ((AGE, HOURS, GRADE, BANDS, TOWN), {}, "13/5"),
+        ((AGE, HOURS, WEIGHT, JOB), {"keep_group": True}, "12/5"),
+        ((AGE,), {"keep_group": True}, "5/2"),
+        ((AGE, BANDS), {"intercept": True, "keep_group": True}, "2"),
+        ((AGE, WEIGHT, GRADE, JOB), {}, "2"),
+        ((BANDS, JOB), {}, "2"),
+    ],
+)
+def test_counts_change_by_what_is_stated_and_attain_it(attributes, layout, stated):
+    """Exhaustive over the corners of what a domain encodes."""
+    group = "z" if layout.get("keep_group") else None
+    domain = Domain(attributes, "y", group, norm="symmetric_ball", **layout)
+    bound = sums.label_sums_change(domain).l2_sensitivity_squared
+    assert bound == Fraction(stated) == max(2, _farthest(domain)), "as certificates have it, too"
+    # a file may state it, or what was stated once
+    allowed = {one.l2_sensitivity_squared for one in changes_of_counts(domain)}
+    assert allowed == ({bound, 4} if any(domain.signed) else {2})
+    records = corners(domain)
+    sums.require_encoded(records)
+    assert Fraction(99999, 100000) * bound < largest_change(records) <= bound
+    # the broken control: numbers that count as if they were not centred
+    plain = domain.with_(attributes=tuple(uncentred(one) if one in (AGE, HOURS) else one for one in attributes))
+    assert (largest_change(records) > sums.label_sums_change(plain).l2_sensitivity_squared) == (bound > 2)
+
+
+def test_entries_that_would_change_counts_by_more_are_refused():
+    assert sums.label_sums_change(MIXED).l2_sensitivity_squared == 2
+    wide, moving = [[0.5, 0.75, 0, 0, 0], [0.5, -0.75, 0, 0, 0]], [[0, 0, 1, 0, 0], [0.5, 0.5, 0, 0.5, 0.5]]
+    for entries in (wide, moving):
+        records = Records(MIXED, np.array(entries), np.ones(2), np.ones(2))
+        assert largest_change(records) > 2 or entries is moving
+        with pytest.raises(NormError):
+            sums.require_encoded(records)
 
 
 def test_second_moments_of_signed_columns_are_right_between_attributes():
@@ -193,7 +245,45 @@ def test_a_release_of_centred_numbers_predicts_and_adds_up(tmp_path):
     model.release_.write(path)
     again = RepairedClassifier.from_release(path)
     assert (again.predict(frame) == model.predict(frame)).all()
-    assert composed(load_repaired(path)).entries[0].needed == 4
+    assert composed(load_repaired(path)).entries[0].needed == 3
+
+
+def stated_once(squared: int) -> Callable[[Domain], Change]:
+    """Return what fits might have taken for the sensitivities of counts."""
+    exact = sums.label_sums_change
+    return lambda domain: exact(domain)._replace(l2_sensitivity_squared=Fraction(squared))
+
+
+def test_a_file_that_states_the_earlier_bound_is_read_and_certified(tmp_path, monkeypatch):
+    """Wherever numbers were centred, files once stated 4, and had noise for it; less than is needed is refused."""
+    domain = DomainFile.of(Domain((AGE, HOURS), "y", norm="symmetric_ball", intercept=True))
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": random.uniform(20, 60, 500), "hours": random.uniform(-0.1, 0.3, 500)})
+    high = (frame.age > 40).astype(int)
+
+    def fitted(squared: int | None) -> RepairedRelease:
+        model = RepairedClassifier(domain=domain, fairness="none", epsilon=4, random_state=0)
+        with monkeypatch.context() as patch:
+            for place in (sums, advice) if squared else ():
+                patch.setattr(place, "label_sums_change", stated_once(squared))
+            return model.fit(frame, high).release_
+
+    fitted(4).write(tmp_path / "release.json")
+    earlier = load_repaired(tmp_path / "release.json")
+    found = {one.what: one for one in composed(earlier).entries}["counts by label"]
+    assert (found.change, found.needed) == (4, Fraction(8, 3))
+    assert composed(earlier).holds
+    assert card.facts_of(earlier)["epsilon"] == card.facts_of(fitted(None))["epsilon"]
+    predicted = RepairedClassifier.from_release(tmp_path / "release.json").predict(frame)
+    assert (predicted == high).mean() > 0.9
+    # null control: what a fit states today is exact, its noise narrower
+    today = composed(fitted(None))
+    assert today.holds
+    assert today.entries[0].change == today.entries[0].needed
+    assert today.entries[0].scale / found.scale == pytest.approx((2 / 3) ** 0.5)
+    # broken control
+    with pytest.raises(ReleaseFileError, match="changes by other than the file states"):
+        fitted(2)
 
 
 def test_a_file_without_signs_pays_for_none(tmp_path):

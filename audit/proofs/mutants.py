@@ -52,6 +52,7 @@ MUTANTS = (
     Mutant("AddOne.v", "added_l1_exact", "INR d ^ 2 / 8", "INR d ^ 2 / 4"),
     Mutant("Separate.v", "covariance_vector_ball", "2 * drift_limit n ^ 2", "drift_limit n ^ 2"),
     Mutant("BallAddOne.v", "ball_l1_add_exact", "+ INR d / 8", "+ INR d / 9"),
+    Mutant("RepairedLemmas.v", "counts_by_label_exact", "Rmax (2 * INR", "Rmax (INR"),
     Mutant("JointBound.v", "true_pair_rejected", "q)) <= alpha", "q)) <= alpha / 2"),
     Mutant(
         "StoufferRule.v",

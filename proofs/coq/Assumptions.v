@@ -249,6 +249,8 @@ Check repaired_lemma_1_attained.
 Print Assumptions repaired_lemma_1_attained.
 Check repaired_lemma_2.
 Print Assumptions repaired_lemma_2.
+Check repaired_lemma_2_exact.
+Print Assumptions repaired_lemma_2_exact.
 Check repaired_lemma_3.
 Print Assumptions repaired_lemma_3.
 Check repaired_lemma_4.

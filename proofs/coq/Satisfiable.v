@@ -71,6 +71,11 @@ Proof.
   - intros j Hj; apply in_seq in Hj; destruct (Nat.leb_spec n j); [lia | reflexivity].
 Qed.
 
+(** [repaired_lemma_2_exact]: label and group take both values, whatever the attributes are. *)
+Lemma targets_take_both_values : forall x b,
+  (exists t, attribute t = x /\ label t = b) /\ (exists t, attribute t = x /\ protected t = b).
+Proof. intros x b; split; exists (Tuple x b b); split; reflexivity. Qed.
+
 (** Hardened noise: the program's grid, with one of the roundings that are allowed, is sound. *)
 Lemma a_sound_grid : sound_grid (Grid (2 ^ 32) (fun v => Int_part (v + 1 / 2)) (2 ^ 62)).
 Proof.

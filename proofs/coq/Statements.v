@@ -886,6 +886,9 @@ Definition repaired_lemma_1_attained := gradient_changes_attained.
 (** R2: the counts of (cell, label) together: squared l2, the same without negative entries, and l1. *)
 Definition repaired_lemma_2 := counts_by_label_change.
 
+(** R2, exactly, for the records that a domain encodes: squared l2, what the program states for it, and l1. *)
+Definition repaired_lemma_2_exact := counts_by_label_exact.
+
 (** R3: the imbalance at a centre c, and the group count. *)
 Definition repaired_lemma_3 := imbalance_changes.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from reference.budgets import Budget, large_delta
 from reference.common.documents import Document
@@ -291,6 +291,21 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
     )
 
 
+class Rule(NamedTuple):
+    """How fits of one version are planned.
+
+    Parameters
+    ----------
+    most_rounds : int or None
+        Gradients of a model at most; None for as many as today.
+    counts : Change
+        Sensitivities of the counts by label.
+    """
+
+    most_rounds: int | None
+    counts: Change
+
+
 def planned(
     domain: Domain,
     n: int,
@@ -299,7 +314,7 @@ def planned(
     *,
     hardened: bool,
     rows_per_person: int = 1,
-    most_rounds: int | None = None,
+    rule: Rule | None = None,
 ) -> Account:
     """Return the account of a fit before it is made: the fit loses at most as much.
 
@@ -309,13 +324,16 @@ def planned(
     The scale of a probe depends on the released share of the group.  The account takes the smallest sensitivity,
     1/2; the check that the grid holds every scale takes the largest.
 
+    The rule is that of today, unless one is given.
+
     Raises
     ------
     reference.common.errors.GridError
         When hardened noise has no such scale.
     """
-    schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness, most_rounds)
-    account = account_of(domain, schedule, budget, hardened=hardened, rows=rows_per_person)
+    most, counts = rule or Rule(None, label_sums_change(domain))
+    schedule = schedule_of(domain, persons(n, rows_per_person), budget, fairness, most)
+    account = account_of(domain, schedule, budget, counts, hardened=hardened, rows=rows_per_person)
     if not hardened or not budget.delta:
         return account
     # A fit has the sizes and scales of its plan, but for probes: their scales are no smaller than planned, for the
@@ -323,13 +341,16 @@ def planned(
     # which WITHIN covers.  The loop ends: with wider noise `needed` falls to 0, or a scale leaves the grid.
     while account.needed * WITHIN > budget.epsilon:
         wider = RoomyBudget(budget, 1 + 2 * (room_of(account.budget) - 1))
-        account = account_of(domain, schedule, wider, hardened=True, rows=rows_per_person)
+        account = account_of(domain, schedule, wider, counts, hardened=True, rows=rows_per_person)
     return account
 
 
-def account_of(domain: Domain, schedule: Schedule, budget: Budget, *, hardened: bool, rows: int) -> Account:
+def account_of(
+    domain: Domain, schedule: Schedule, budget: Budget, counts: Change, *, hardened: bool, rows: int
+) -> Account:
     """Return the account of a schedule, with the noise of a budget: see :func:`planned`."""
-    spent = [one for model in _models(schedule) for one in _model(domain, budget, *model, rows)]
+    changes = counts.times(rows), gradient_change(domain).times(rows)
+    spent = [one for model in _models(schedule) for one in _model(domain.dimension, budget, *model, changes)]
     largest = max(one.scale for one in spent)
     share, cells = schedule.probes / PROBES, schedule.cells
     if cells:
@@ -353,10 +374,10 @@ def _models(schedule: Schedule) -> list[tuple[Fraction, int]]:
     return [(schedule.label_model, schedule.label_rounds), *of_groups]
 
 
-def _model(domain: Domain, budget: Budget, share: Fraction, rounds: int, rows: int) -> list[Spent]:
-    d, each = domain.dimension, share / rounds
-    gradient = _one(budget, GRADIENT, gradient_change(domain).times(rows), each, d)
-    counts = _one(budget, COUNTS, label_sums_change(domain).times(rows), each, 2 * d)
+def _model(d: int, budget: Budget, share: Fraction, rounds: int, changes: tuple[Change, Change]) -> list[Spent]:
+    each, (of_counts, of_gradient) = share / rounds, changes
+    gradient = _one(budget, GRADIENT, of_gradient, each, d)
+    counts = _one(budget, COUNTS, of_counts, each, 2 * d)
     return [counts, *([gradient] * (rounds - 1))]
 
 

@@ -26,7 +26,7 @@ from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
-from reference.repaired.scheduled import require_scheduled
+from reference.repaired.scheduled import changes_of_counts, require_scheduled
 from reference.repaired.shortfall import Shortfall, costs_of, doubt_of, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
@@ -245,17 +245,16 @@ class RepairedRelease(
         domain = self.domain.domain
         d, cells = domain.dimension, cells_of(domain, self.fairness)
         known = {
-            COUNTS: (sums.label_sums_change(domain), 2 * d),
-            GRADIENT: (sums.gradient_change(domain), d),
-            GROUP_COUNT: (sums.GROUP_COUNT_CHANGE, 1),
-            PROBE: (sums.imbalance_change(self.group_share or Fraction(1, 2)), 1),
-            CELL_COUNTS: (sums.CELL_COUNTS_CHANGE, cells),
-            CELL_PROBE: (sums.CELL_SELECTIONS_CHANGE, cells),
+            COUNTS: (changes_of_counts(domain), 2 * d),
+            GRADIENT: ((sums.gradient_change(domain),), d),
+            GROUP_COUNT: ((sums.GROUP_COUNT_CHANGE,), 1),
+            PROBE: ((sums.imbalance_change(self.group_share or Fraction(1, 2)),), 1),
+            CELL_COUNTS: ((sums.CELL_COUNTS_CHANGE,), cells),
+            CELL_PROBE: ((sums.CELL_SELECTIONS_CHANGE,), cells),
         }
         for index, one in enumerate(self.spent):
-            change, size = known.get(one.what, (None, 0))
-            most = None if change is None else change.times(self.rows_per_person)
-            if most is None or one.size != size or one.change != most:
+            changes, size = known.get(one.what, ((), 0))
+            if one.size != size or one.change not in [each.times(self.rows_per_person) for each in changes]:
                 problem = f"{one.what!r} of this domain does not exist, or changes by other than the file states"
                 raise ReleaseFileError(problem, place=f"spent[{index}]")
         self._require_whole()

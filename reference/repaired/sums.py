@@ -1,12 +1,14 @@
 """The sums over records that are released, each beside its sensitivities under `replace_one`.
 
-These are exact, but for the counts of a domain some of whose numbers are centred: there they are a bound.
-The sums are exact, too: features, residuals and zbar are multiples of 1/DATA_STEPS, so every sum is a multiple of
-1/:data:`SUM_STEPS`, on which hardened noise is added without rounding.
+These are exact, but that the column factor is rounded down.  The sums are exact, too: features, residuals and
+zbar are multiples of 1/DATA_STEPS, so every sum is a multiple of 1/:data:`SUM_STEPS`, on which hardened noise is
+added without rounding.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +17,6 @@ from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from reference.common.balls import square_root
 from reference.common.errors import NormError
 from reference.common.grid import DATA_STEPS
-from reference.common.numbers import rounded_down
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.records import BLOCK_ROWS, Records
@@ -31,14 +32,39 @@ def largest_l1(domain: Domain) -> Fraction:
     return entries * Fraction(domain.column_factor)
 
 
+def farthest(domain: Domain) -> Fraction:
+    """Return the largest |x' - x|^2 of two records, in which every attribute goes as far as it can.
+
+    In squares of the column factor, which are at most 1/m for m attributes, that is 4 for a centred number, 2 for
+    an attribute of several columns, and 1 for any other.  The intercept, which counts as one, stays.
+    """
+    if domain.prescaled:
+        return Fraction(4 if any(domain.signed) else 2)
+    parts = _parts(domain)
+    squares = [2 if part.stop - part.start > 1 else 4 if domain.signed[part.start] else 1 for part in parts]
+    return Fraction(sum(squares) - int(domain.intercept), len(parts))
+
+
 def require_encoded(records: Records) -> None:
-    """Raise :class:`reference.common.errors.NormError` for a row that no record of the domain encodes to."""
-    largest = rounded_down(largest_l1(records.domain))
+    """Raise :class:`reference.common.errors.NormError` for a row that no record of the domain encodes to.
+
+    The entries of an attribute add up to at most the column factor; the intercept is the factor.
+    """
+    domain = records.domain
+    if domain.prescaled:
+        # |x|_2 <= 1 is all
+        return
+    parts, corner = _parts(domain), math.trunc(domain.column_factor * DATA_STEPS) / DATA_STEPS
     for start in range(0, len(records), BLOCK_ROWS):
-        # multiples of 2^-20 far below 2^33: exact
-        outside = np.abs(records.x[start : start + BLOCK_ROWS]).sum(axis=1) > largest
+        block = records.x[start : start + BLOCK_ROWS]
+        sizes = np.abs(block)
+        outside = (block[:, : int(domain.intercept)] != corner).any(axis=1)
+        for part in parts:
+            # multiples of 2^-20 far below 2^33: exact
+            outside |= sizes[:, part].sum(axis=1) > corner
         if outside.any():
-            raise NormError("|x|_1 above what the domain encodes", row=start + int(np.flatnonzero(outside)[0]))
+            row = start + int(np.flatnonzero(outside)[0])
+            raise NormError("an attribute with other entries than the domain encodes", row=row)
 
 
 def label_sums(x: FloatArray, target: FloatArray) -> NumberArray:
@@ -50,11 +76,10 @@ def label_sums(x: FloatArray, target: FloatArray) -> NumberArray:
 def label_sums_change(domain: Domain) -> Change:
     """Return the sensitivities of :func:`label_sums` (Lemma 2).
 
-    The squared l2-sensitivity is 2, or 4 where an entry may be negative.  If the label flips, x leaves one half
-    and x' enters the other: |x|^2 + |x'|^2 <= 2.  If it stays, one half changes, by |x|^2 + |x'|^2 - 2 x.x';
-    here x.x' is at least 0 without negative entries, and at least -1 with them.
+    If the label flips, x leaves one half and x' enters the other: the squared l2-change is |x|^2 + |x'|^2 <= 2.
+    If it stays, one half changes, by |x' - x|^2: more than 2 only where many entries may be negative.
     """
-    return Change(2 * largest_l1(domain), Fraction(4 if any(domain.signed) else 2))
+    return Change(2 * largest_l1(domain), max(Fraction(2), farthest(domain)))
 
 
 def gradient(x: FloatArray, target: FloatArray, w: FloatArray) -> NumberArray:
@@ -128,6 +153,13 @@ def cell_selections(cell: IntArray, prediction: BoolArray, cells: int) -> Number
 
 CELL_SELECTIONS_CHANGE = Change(Fraction(1), Fraction(1))
 """A record is in one cell: its prediction turns, or it takes its half from one cell to another (Lemma 4)."""
+
+
+def _parts(domain: Domain) -> list[slice]:
+    """Return the columns of the intercept, of each attribute, and of the kept group."""
+    widths = [1] * int(domain.intercept) + [len(one.columns) for one in domain.attributes]
+    ends = list(itertools.accumulate([*widths, *[domain.dimension - sum(widths)] * int(domain.keep_group)]))
+    return [slice(*ends_of) for ends_of in itertools.pairwise([0, *ends])]
 
 
 def _weighted_sum(weights: FloatArray, x: FloatArray) -> NumberArray:

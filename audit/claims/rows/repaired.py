@@ -16,7 +16,7 @@ from reference.common.arrays import FloatArray
 from reference.common.grid import DATA_STEPS
 from reference.common.numbers import decimal_text
 from reference.domain import Domain
-from reference.domain.attributes import OneHot
+from reference.domain.attributes import Numeric, OneHot
 from reference.records import Records, encode_table
 from reference.repaired import repaired_logistic, sums
 from reference.repaired.account import Account
@@ -46,6 +46,14 @@ def encodable() -> Records:
     return encode_table(domain, {"a": a, "b": b, "y": y, "z": z}).on_grid()
 
 
+def centred() -> Records:
+    """Return the corners of a domain of two centred numbers, a one-hot attribute and a kept group."""
+    numbers = (Numeric("a", -1, 1, centred=True), Numeric("b", -1, 1, centred=True))
+    domain = Domain((*numbers, OneHot("c", ("p", "q"))), "y", "z", norm="symmetric_ball", keep_group=True)
+    ends = itertools.product((-1, 1), (-1, 1), "pq", (0, 1), (0, 1))
+    return encode_table(domain, dict(zip("abcyz", zip(*ends, strict=True), strict=True))).on_grid()
+
+
 def each_alone(records: Records, release: Callable[[Records], Any]) -> list[Vector]:
     """Return what every record adds to a sum."""
     parts = (release(records.take(slice(i, i + 1))) for i in range(len(records)))
@@ -62,6 +70,13 @@ def changes(parts: Sequence[Vector]) -> Iterator[tuple[Fraction, Fraction]]:
 def exceeds(parts: Sequence[Vector], bound: Change) -> bool:
     """Return whether two records change a sum by more than a stated sensitivity."""
     return any(l1 > bound.l1_sensitivity or l2 > bound.l2_sensitivity_squared for l1, l2 in changes(parts))
+
+
+def attains(parts: Sequence[Vector], bound: Change) -> bool:
+    """Return whether two records change a sum by what is stated, but for the rounding of the column factor."""
+    close = Fraction(99999, 100000)
+    most = [max(one[i] for one in changes(parts)) for i in range(2)]
+    return all(found >= close * stated for found, stated in zip(most, bound, strict=True))
 
 
 def largest(parts: Sequence[Vector]) -> dict[str, str]:
@@ -87,8 +102,17 @@ def counts(records: Records) -> list[Vector]:
     return each_alone(records, lambda one: sums.label_sums(one.x, one.y))
 
 
+def of_counts() -> dict[str, tuple[Records, Change]]:
+    """Return a domain without and one with centred numbers, by what changes the counts most."""
+    records = {
+        "the label of one record is flipped": encodable(),
+        "it stays, and every attribute goes from end to end": centred(),
+    }
+    return {witness: (one, sums.label_sums_change(one.domain)) for witness, one in records.items()}
+
+
 def flipped_signs() -> list[Vector]:
-    """Return what x and -x with one label add to the sums by label: entries that the unit ball does not have."""
+    """Return what x and -x with one label add to the sums by label: entries that neither domain encodes."""
     return [[Fraction(sign), Fraction(0)] for sign in (1, -1)]
 
 
@@ -183,37 +207,42 @@ def gradient_sensitivity() -> Finding:
 
 @claim(
     "R.counts",
-    "The sums of t x and (1 - t) x together change by at most sqrt(2) in l2 where no entry is negative, by at "
-    "most 2 in the symmetric ball, and by at most twice the largest |x|_1 in l1.",
+    "The sums of t x and (1 - t) x together change in squared l2 by at most max(2, (4c + 2h + u)/m), where a "
+    "record has m attributes, the intercept and a kept group included: c centred numbers, h of several columns, u "
+    "others but the intercept; by at most 4 where encoded columns have any sign; and in l1 by at most twice the "
+    "largest |x|_1. All are attained, but for the rounding of the column factor.",
     PLACE,
-    readings=(READING, "evidence: every pair of records of the same domain"),
-    symbols=("reference.repaired.sums.label_sums", "reference.repaired.sums.label_sums_change"),
+    readings=(READING, "evidence: every pair of records of the same domain, and of corners of a centred one"),
+    symbols=(
+        "reference.repaired.sums.label_sums",
+        "reference.repaired.sums.label_sums_change",
+        "reference.repaired.sums.farthest",
+        "reference.repaired.sums.require_encoded",
+    ),
     verdict="argued",
     proof="none",
     null=Control(
-        "records of the unit ball under its bound",
-        lambda: exceeds(counts(encodable()), sums.label_sums_change(encodable().domain)),
+        "records of both domains under their bounds",
+        lambda: any(exceeds(counts(one), bound) for one, bound in of_counts().values()),
     ),
     broken=Control(
-        "x and -x under the same bound, although the unit ball holds no such pair",
-        lambda: exceeds(flipped_signs(), sums.label_sums_change(encodable().domain)),
+        "x and -x under the same bounds, although the domains hold no such pair",
+        lambda: all(exceeds(flipped_signs(), bound) for _, bound in of_counts().values()),
     ),
     why=(
-        "A flipped label changes both sums, |x'|^2 + |x|^2 <= 2. An unchanged label changes one of them: "
-        "|x' - x|^2 <= 2, or 4 in the symmetric ball."
+        "A flipped label changes both sums, |x'|^2 + |x|^2 <= 2. An unchanged label changes one of them, by "
+        "|x' - x|^2, to which an attribute adds at most 4, 2 or 1 times the squared column factor, at most 1/m."
     ),
 )
 def counts_sensitivity() -> Finding:
     """Try all pairs."""
-    records = encodable()
-    bound = sums.label_sums_change(records.domain)
-    parts = counts(records)
-    evidence = {
-        "stated": {"l1": f"{float(bound.l1_sensitivity):.15g}", "l2 squared": str(bound.l2_sensitivity_squared)},
-        "largest": largest(parts),
-        "witness": "the label of one record is flipped",
-    }
-    return Finding("refuted" if exceeds(parts, bound) else "argued", "none", evidence)
+    evidence, held = {}, True
+    for witness, (records, bound) in of_counts().items():
+        parts = counts(records)
+        held = held and not exceeds(parts, bound) and attains(parts, bound)
+        stated = {"l1": f"{float(bound.l1_sensitivity):.15g}", "l2 squared": str(bound.l2_sensitivity_squared)}
+        evidence[witness] = {"stated": stated, "largest": largest(parts)}
+    return Finding("argued" if held else "refuted", "none", {"witnesses": evidence})
 
 
 # --- R.probe ----------------------------------------------------------------------------------------------------

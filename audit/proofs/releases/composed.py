@@ -20,7 +20,7 @@ from reference.common.balls import Ball, ball, enclosed, sign, square_root
 from reference.common.documents import Document
 from reference.common.numbers import decimal_text, rounded_up
 from reference.domain import Domain
-from reference.domain.attributes import Numeric
+from reference.domain.attributes import Numeric, Ordinal
 from reference.noise import analytic_gaussian_sigma
 from reference.noise.profile import is_private_shift, profile
 from reference.repaired.released import RepairedRelease
@@ -246,10 +246,8 @@ def _needed(release: RepairedRelease, kind: Kind) -> Iterator[tuple[str, Fractio
     length = _longest(domain)
     # |r| <= 1/2 before and after, |x|_2 <= 1
     yield "gradient", Fraction(1) if squared else length
-    # what its declaration says, and nothing of how a fit computes it
-    numbers = (one for one in domain.attributes if isinstance(one, Numeric))
-    signed = domain.norm == "symmetric_ball" and (domain.prescaled or any(one.centred for one in numbers))
-    yield "counts by label", Fraction(4 if signed else 2) if squared else 2 * length
+    # the label flips, or it stays and every attribute moves
+    yield "counts by label", max(Fraction(2), _farthest(domain)) if squared else 2 * length
     yield "group count", Fraction(1)
     if release.group_share is not None:
         farther = max(release.group_share, 1 - release.group_share)
@@ -258,12 +256,29 @@ def _needed(release: RepairedRelease, kind: Kind) -> Iterator[tuple[str, Fractio
     yield "probe of cells", Fraction(1)
 
 
+def _farthest(domain: Domain) -> Fraction:
+    """Return the largest |x' - x|^2, from what the domain declares and nothing of how a fit computes it."""
+    if domain.prescaled:
+        return Fraction(4 if domain.norm == "symmetric_ball" else 2)
+    squares = [int(domain.keep_group) * (2 if domain.group_values else 1)]
+    for one in domain.attributes:
+        if isinstance(one, Numeric) and not one.has_bins:
+            squares.append(4 if one.centred else 1)
+        else:
+            squares.append(1 if isinstance(one, Ordinal) else 2)
+    return Fraction(sum(squares), _entries(domain))
+
+
 def _longest(domain: Domain) -> Fraction:
     """Return the largest |x|_1: of d numbers in the unit ball, or of one entry for each declared column."""
     if domain.prescaled:
         return square_root(Fraction(domain.dimension)).upper
-    entries = len(domain.attributes) + sum((domain.intercept, domain.keep_group))
-    return Fraction(domain.column_factor) * entries
+    return Fraction(domain.column_factor) * _entries(domain)
+
+
+def _entries(domain: Domain) -> int:
+    """Return how many entries of a record are not 0, at most."""
+    return len(domain.attributes) + sum((domain.intercept, domain.keep_group))
 
 
 # --- The result -------------------------------------------------------------------------------------------------
