@@ -130,7 +130,7 @@ def test_a_card_of_a_hardened_release_states_its_promise(run):
     words = "fit --mechanism repaired --data people.csv --domain domain.json --fairness none --release hard.json"
     assert "noise hardened" in run(words).out
     card = run("card hard.json").out
-    assert "2.718 times as likely" in card
+    assert "2.719 times as likely" in card
     assert "Nobody asked for fairness, and nobody measured it." in card
     assert run("predict --release hard.json --data new.csv").out.count("\n") == 6
 

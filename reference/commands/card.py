@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -185,7 +187,7 @@ def _promised(facts: dict[str, Any]) -> list[str]:
     sentences = [
         (
             f"To everyone whose {whose}: whatever anyone does with this file, what your {yours} makes no "
-            f"outcome more than {facts['likelier_by']:.4g} times as likely{chance}."
+            f"outcome more than {_at_most_likelier(facts['epsilon'])} times as likely{chance}."
         ),
         (
             f"In numbers: ({short_text(facts['epsilon'])}, {short_text(facts['delta'])})-differential privacy, "
@@ -200,6 +202,12 @@ def _promised(facts: dict[str, Any]) -> list[str]:
         sentences.append("An epsilon above 3 is a weak promise.")
     sentences += [f"Beware: {warning}." for warning in facts["budget_warnings"]]
     return sentences
+
+
+def _at_most_likelier(epsilon: Fraction) -> str:
+    """Return exp(epsilon) in four digits, rounded up: a bound."""
+    factor = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
+    return f"{factor.normalize(Context(prec=4, rounding=ROUND_CEILING)):g}"
 
 
 def _fair(facts: dict[str, Any]) -> list[str]:
