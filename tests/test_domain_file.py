@@ -291,6 +291,9 @@ def test_column_without_a_name_gets_a_remedy_that_works() -> None:
         encode_raw(declared, {"": [0, 1, 2], **TABLE})
     with pytest.raises(ExtraColumnError, match="its list `ignore` may name it"):
         encode_raw(declared, {"Unnamed: 0": [0, 1, 2], **TABLE})
+    # a release has its own domain, which nobody can change
+    with pytest.raises(ExtraColumnError, match="take it out of the table"):
+        declared.without_marks().columns_to_read([*TABLE, "id"])
 
 
 def test_columns_must_be_declared_or_ignored() -> None:

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
-from reference.common.errors import DataError, ExtraColumnError, LabelError, ReadingError
+from reference.common.errors import DataError, ExtraColumnError, LabelError, ParameterError, ReadingError
 from reference.domain.markers import Marker
 from reference.repaired.classifier import RepairedClassifier
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z, X, Y, Z, fitted
@@ -69,6 +69,22 @@ def test_classes_are_sorted_and_say_what_columns_and_signs_mean():
         above = model.decision_function(NEW, **new) > 0
         assert (model.predict(NEW, **new) == model.classes_[above.astype(int)]).all()
     assert np.mean(names.predict(NEW, **new) == NEW_Y) > 0.7
+
+
+def test_columns_in_another_order_than_x_are_refused():
+    model, turned = fitted(), {"sensitive_features": NEW_Z[::-1]}
+    for method in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(ParameterError, match="sensitive_features must be in the order of X, by its index"):
+            method(NEW, **turned)
+    with pytest.raises(ParameterError, match="y must be in the order of X"):
+        model.score(NEW, NEW_Y[::-1], sensitive_features=NEW_Z)
+    for y, z, name in ((Y[::-1], Z, "y"), (Y, Z[::-1], "sensitive_features")):
+        with pytest.raises(ParameterError, match=f"{name} must be in the order of X"):
+            RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, y, sensitive_features=z)
+    # null controls: by place, without an index, or with one that says nothing of X
+    apart = model.predict(NEW, sensitive_features=NEW_Z).tolist()
+    for given in (NEW_Z.to_numpy(), NEW_Z.tolist(), NEW_Z.set_axis(range(10_000, 10_000 + len(NEW_Z)))):
+        assert model.predict(NEW, sensitive_features=given).tolist() == apart
 
 
 def refused(method, *given, **apart) -> str:

@@ -339,7 +339,7 @@ def test_fit_and_card_say_it_in_a_line_and_advice_before(tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize("shown", [True, False])
-def test_what_fairness_without_the_group_costs_is_forecast_where_it_is_dear(shown):
+def test_what_fairness_without_the_group_costs_is_forecast(shown):
     domain = DECLARED.domain.with_(keep_group=False)
     records = encode_table(domain, linked(1, shown=shown, n=20_000)).on_grid()
     fitted = repaired_logistic(records, Budget(20, "1e-5"), fairness="demographic_parity", noise="numpy", rng=1)

@@ -242,6 +242,26 @@ def one_column(name: str, values: Any) -> Any:
     return values
 
 
+def require_same_order(name: str, values: Any, X: Any) -> None:
+    """Raise where the indices of two pandas objects have the same labels in another order.
+
+    Values go with rows by their place, as in scikit-learn, so that they would be those of other records.
+
+    Raises
+    ------
+    reference.common.errors.ParameterError
+    """
+    ours: Any = getattr(X, "index", None)
+    theirs: Any = getattr(values, "index", None)
+    if not (hasattr(ours, "equals") and hasattr(theirs, "equals")) or ours.equals(theirs):
+        return
+    if len(ours) == len(theirs) and not (
+        ours.has_duplicates or theirs.has_duplicates or len(ours.difference(theirs))
+    ):
+        allowed = "in the order of X, by its index: align it with X, or give `to_numpy()` to go by place"
+        raise ParameterError(name, "a column whose index has another order", allowed)
+
+
 def as_given(values: Any) -> Any:
     """Return a list of texts and other values as objects: numpy would make a text of each."""
     if isinstance(values, (list, tuple)) and 0 < sum(isinstance(value, str) for value in values) < len(values):

@@ -161,16 +161,18 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         """
         markers = [marker.column for marker in (self.label, self.group) if marker is not None and marker.column]
         declared = list(dict.fromkeys([*(attribute.name for attribute in self.attributes), *markers]))
+        # what without_marks returns has a label without a column, and a group only if predictions use it
+        new = self.label is not None and not self.label.column
         there, known = set(present), {*declared, *self.ignore}
         for name in declared:
             if name not in there:
-                # what without_marks returns has a label without a column, and a group only if predictions use it
-                new = self.label is not None and not self.label.column
                 why = ": this release uses the group at prediction" if new and name in markers else ""
                 raise MissingColumnError(f"a declared column is missing{why}", column=name)
         for name in present:
             if name not in known:
                 undeclared = "the domain file does not declare this column; its list `ignore` may name it"
+                if new:
+                    undeclared = "the release has no such column: take it out of the table"
                 raise ExtraColumnError(undeclared if name else UNNAMED, column=name)
         return declared
 

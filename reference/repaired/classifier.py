@@ -30,7 +30,13 @@ from reference.common.printable import in_brief
 from reference.datasets.from_file import encode_raw
 from reference.datasets.record_blocks import warn_of_group
 from reference.domain import Domain
-from reference.domain.declaration import one_column, require_flags, require_known, require_plain
+from reference.domain.declaration import (
+    one_column,
+    require_flags,
+    require_known,
+    require_plain,
+    require_same_order,
+)
 from reference.domain.file import DomainFile, load_domain_file
 from reference.domain.markers import Marker
 from reference.fairness.metrics import constant_warnings
@@ -302,6 +308,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         x, z = self._new_records(X, sensitive_features)
         label = self.release_.domain.label
         assert label is not None
+        require_same_order("y", y, X)
         decoded = label.decode(_values(label.column, one_column("y", y)), LabelError)
         return float(accuracy_score(decoded, self._model.predict(x, z), sample_weight=sample_weight))
 
@@ -360,6 +367,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ReadingError(name, None, f"given: the values of column {marker.column!r}")
             if _beside(declared, marker, table):
                 raise _given_twice(marker)
+            require_same_order(name, values, X)
             table[marker.column] = _values(marker.column, one_column(name, values))
         return encode_raw(declared, table)
 
@@ -382,6 +390,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
             raise ReadingError("sensitive_features", None, allowed)
         if marker is not None and groups is not None:
+            require_same_order("sensitive_features", groups, X)
             groups = _values(marker.column, one_column("sensitive_features", groups))
             for name, values in table.items():
                 if len(values) != len(groups):
