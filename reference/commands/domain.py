@@ -55,8 +55,9 @@ HINTS = (
     "with an order may be `ordinal`; `otherwise` names the one that undeclared values count as. With `clip` true "
     "a number beyond a bound is the bound; `missing` is the number that a missing one counts as, or `own_bin` for "
     'the kind `binned`; a missing text is the category "". A group of more than two values has `values`, not '
-    "`one` and `zero`. A number that is a code, or 0 or 1 alone, is better `one_hot` with its values as `categories`, "
-    "without quotes. A date is not a number: count days in a column of its own, or move it to `ignore`."
+    "`one` and `zero`. A number that is a code, or 0 or 1 alone, is better `one_hot` with its values as "
+    "`categories`, without quotes. A date is not a number: count days in a column of its own, or move it to "
+    "`ignore`."
 )
 
 

@@ -57,10 +57,18 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
         yield "The repair (minimum of an indefinite objective) is not a step of the paper."
     if any(result.constant_predictors for result in results):
         yield "A constant predictor gives everyone the same label; for a model to use, take --mechanism repaired."
+    elif any(map(_no_better, results)):
+        yield "No better than to predict the commoner label; for a model to use, take --mechanism repaired."
     for result in results:
         yield from _spent(result)
         yield from _private_metrics(result)
     yield from _spent_on_grid(results)
+
+
+def _no_better(result: Evaluation) -> bool:
+    accuracy, majority = (result.summary(name)["mean"] for name in ("accuracy", "majority_accuracy"))
+    private = result.releases[0].privacy.exact is not None
+    return private and accuracy is not None and majority is not None and accuracy <= majority
 
 
 def _spent_on_grid(results: Sequence[Evaluation]) -> Iterator[str]:
