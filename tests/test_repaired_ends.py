@@ -13,7 +13,7 @@ from reference.budgets import Budget
 from reference.domain import Domain
 from reference.domain.attributes import OneHot
 from reference.records import Records, encode_table
-from reference.repaired import algorithm, cells, guessed, repaired_logistic
+from reference.repaired import algorithm, cells, guessed, repaired_logistic, threshold
 from reference.repaired.cells import fair_thresholds
 from reference.repaired.expected import crossing
 from reference.repaired.model import Model
@@ -144,9 +144,35 @@ def test_a_group_that_no_column_shows_is_not_paid_for(monkeypatch):
     assert lost < 0.02
     monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
     assert paid(shown=True) == pytest.approx((lost, unfair, fair), abs=1e-6)
-    # the broken control: no limit
+    # the broken control: no limit, and fairness at any price
+    monkeypatch.setattr(threshold, "PRICE", 1e6)
     lost, unfair, fair = paid(shown=False)
     assert lost > 0.05
+
+
+def strangers(share: float, n: int = 20_000) -> Records:
+    """Return records of a group of this share, which no column and no label shows."""
+    random = np.random.default_rng(3)
+    z, jobs = (random.random(n) < share).astype(float), tuple(range(12))
+    columns = {name: random.integers(0, 12, n) for name in ("job", "home")}
+    y = (random.random(n) < 1 / (1 + np.exp(-(columns["job"] - 5.5) / 2))).astype(float)
+    domain = Domain((OneHot("job", jobs), OneHot("home", jobs)), "y", "z", keep_group=False)
+    return encode_table(domain, {**{name: one.tolist() for name, one in columns.items()}, "y": y, "z": z})
+
+
+def test_a_guessed_group_costs_no_more_than_its_difference_is_worth(monkeypatch):
+    records = strangers(0.01)
+
+    def cost(seed: int) -> float:
+        model = repaired_logistic(records, BUDGET, fairness="demographic_parity", rng=seed)
+        free = (guessed.advantage_of(model.w, records.x) > 0.0) == records.y
+        return float(free.mean() - (model.predict(records.x) == records.y).mean())
+
+    # the noise of a probe is about .08
+    assert np.mean([cost(seed) for seed in range(6)]) < 0.03
+    # the broken control: fairness at any price follows the noise of probes
+    monkeypatch.setattr(threshold, "PRICE", 1e6)
+    assert np.mean([cost(seed) for seed in range(6)]) > 0.07
 
 
 def test_a_high_price_is_paid_for_a_difference_that_probes_show_to_shrink():
@@ -199,8 +225,9 @@ def lost_by_thresholds(kind: str, fairness: str, seeds: Iterable[int]) -> float:
 
 @pytest.mark.parametrize(("kind", "seeds"), [("one", (1, 7)), ("tiny", (0, 2, 4)), ("absent", (0, 2))])
 def test_an_empty_or_tiny_group_does_not_move_the_others(monkeypatch, kind, seeds):
-    # the limit of prices would hide a part of the fault
+    # prices would hide a part of the fault
     monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
+    monkeypatch.setattr(cells, "PRICE", 1e6)
     assert lost_by_thresholds(kind, "demographic_parity", seeds) < 0.02
     # the broken control: the noise of cells that it hides counts
     monkeypatch.setattr(cells, "HIDDEN", math.inf)

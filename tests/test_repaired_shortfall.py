@@ -35,7 +35,7 @@ from reference.repaired.shortfall import (
     shortfall_of,
 )
 from reference.repaired.spent import GROUP_COUNT
-from reference.repaired.threshold import Probe, Root
+from reference.repaired.threshold import PRICE, Probe, Root
 from tests.command_lines import reference
 from tests.test_repaired_ends import BUDGET, difference, towns, workers
 
@@ -129,7 +129,7 @@ def test_three_guessed_groups_say_what_is_left(fairness):
         if found is not None:
             said.append(str(found))
         assert shortfall_of(model, records.domain, 1.0) is None
-    limit = guessed.PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
+    limit = PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
     assert any(f"would cost more than {limit:g} points of accuracy" in one for one in said)
 
 

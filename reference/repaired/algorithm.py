@@ -186,16 +186,16 @@ def noisy_root(records: Records, model: Model, curator: Curator, share: Fraction
     advantage, belonging = margins(model.w, model.group_weights, float(zbar), records.x, records.z)
     change, spread = sums.imbalance_change(zbar), len(records) * float(zbar * (1 - zbar))
     noise = curator.deviation(change, share / PROBES) / spread
-    curve = model.expected_curve(records.domain)
+    expected = model.forecast(records.domain)
     for _ in range(PROBES):
         # sum (z - zbar) (yhat - 1/2) + noise, over n zbar (1 - zbar): the signed risk difference
         prediction = advantage - model.multiplier * belonging > 0.0
         (noisy,) = curator.release(sums.imbalance(records.z, prediction, zbar), change, share / PROBES, PROBE)
         model = model.after(float(noisy) / spread, noise)
         # lambda <- where the probes so far cross the slack
-        model = replace(model, multiplier=model.root(curve, slack).next())
+        model = replace(model, multiplier=model.root(expected, slack).next())
     # lambda <- the best of that and what was probed
-    return replace(model, multiplier=model.root(curve, slack).best())
+    return replace(model, multiplier=model.root(expected, slack).best())
 
 
 def noisy_thresholds(records: Records, model: Model, curator: Curator, schedule: Schedule, slack: float) -> Model:

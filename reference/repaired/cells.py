@@ -7,6 +7,7 @@ A cell is a group, or for equalised odds a group and a label; every record is in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -18,7 +19,7 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired.expected import crossing, drawn_records
-from reference.repaired.threshold import FLATTEST, STEEPEST, carried
+from reference.repaired.threshold import FLATTEST, PRICE, STEEPEST, carried
 
 SMALLEST_CELL = 1 / 512
 """Released counts are taken to be at least this share of all records."""
@@ -118,6 +119,9 @@ class Curves(Protocol):
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
         """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...); thresholds: (groups, ...)."""
 
+    def cost(self, thresholds: tuple[float, ...]) -> float:
+        """Return the accuracy that thresholds cost because the group is guessed."""
+
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group that treats all alike once errors are corrected."""
 
@@ -155,6 +159,10 @@ class Expected(NamedTuple):
     def joint(self) -> bool:
         """False."""
         return False
+
+    def cost(self, _thresholds: tuple[float, ...]) -> float:
+        """Return 0: the group is known."""
+        return 0.0
 
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group."""
@@ -216,18 +224,18 @@ def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
 
 
 def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float, ...]:
-    """Choose the final thresholds: the next or probed ones, whichever seem nearest to the slack.
+    """Choose the final thresholds: the next or probed ones, whichever seem nearest to the slack for their cost.
 
     If few rows are distinct, a step of the true curve may lie between fair probes and the next thresholds.
     """
     difference = differences(cells, expected)
     level = min(slack, difference(cells.probes[0].thresholds)[0])
 
-    def miss(thresholds: tuple[float, ...]) -> float:
+    def lost(thresholds: tuple[float, ...]) -> float:
         estimate, variance = difference(thresholds)
-        return (estimate - level) ** 2 + variance
+        return PRICE * math.sqrt((estimate - level) ** 2 + variance) + expected.cost(thresholds)
 
-    return min((fair_thresholds(cells, expected, slack), *(one.thresholds for one in cells.probes)), key=miss)
+    return min((fair_thresholds(cells, expected, slack), *(one.thresholds for one in cells.probes)), key=lost)
 
 
 def differences(cells: Cells, expected: Curves) -> Callable[[tuple[float, ...]], tuple[float, float]]:

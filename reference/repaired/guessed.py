@@ -17,6 +17,7 @@ from reference.common.arrays import FloatArray
 from reference.common.scores import decision_scores
 from reference.repaired.cells import SMALLEST_CELL, Cells, Errors, spread
 from reference.repaired.loss import probability
+from reference.repaired.threshold import PRICE
 
 EVERY = 4
 """A search looks at the drawn records many times, so it takes one in so many."""
@@ -26,9 +27,6 @@ SOFT = 0.02
 
 SHORT = 0.01
 """Weight of the thresholds' size beside the differences that they even out; where they cannot, they stay small."""
-
-PRICE = 1.0
-"""Accuracy that equalised odds may cost per unit of difference between groups."""
 
 FREE_PRICE = 0.5
 """Accuracy that the last unit of risk difference may cost before probes show that the difference shrinks."""
@@ -66,6 +64,15 @@ def excess(advantage: FloatArray, likely: FloatArray, thresholds: tuple[float, .
     return found
 
 
+def cost_of(advantage: FloatArray, beyond: FloatArray) -> float:
+    """Return the accuracy that choosing where `beyond` is above 0 costs, if a(x) is right.
+
+    A record whose prediction turns costs 2 |a|.
+    """
+    turned = (advantage > 0.0) != (beyond > 0.0)
+    return float((2 * np.abs(advantage) * turned).mean())
+
+
 class Guessed(NamedTuple):
     """What releases predict of drawn records.
 
@@ -88,6 +95,10 @@ class Guessed(NamedTuple):
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:
         """Return the share of each cell that is chosen, shape (groups, 1 or 2, ...)."""
         return self._rates(thresholds, odds, 0.0)
+
+    def cost(self, thresholds: tuple[float, ...]) -> float:
+        """Return the accuracy that thresholds cost."""
+        return cost_of(self.advantage, excess(self.advantage, self.likely, thresholds))
 
     def fair(self, cells: Cells, off: Errors) -> FloatArray:
         """Return a threshold for each group."""

@@ -39,6 +39,21 @@ class Measured(NamedTuple):
     final: bool
 
 
+class Forecast(NamedTuple):
+    """What the releases predict of a multiplier.
+
+    Parameters
+    ----------
+    difference : callable
+        The signed risk difference; it falls.
+    cost : callable
+        The accuracy that it costs, where the group is guessed.
+    """
+
+    difference: Callable[[float], float]
+    cost: Callable[[float], float]
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """Weights, and one multiplier that moves the decision by group.
@@ -100,15 +115,19 @@ class Model:
         """Return the model with one more probe, made at its multiplier."""
         return replace(self, probes=(*self.probes, Probe(self.multiplier, difference, noise)))
 
-    def expected_curve(self, domain: Domain) -> Callable[[float], float]:
-        """Return the risk difference that the releases predict at each multiplier."""
+    def forecast(self, domain: Domain) -> Forecast:
+        """Return what the releases predict at each multiplier."""
         assert self.zbar is not None
         drawn = drawn_records(self.counts, domain, self.n)
         members = drawn.target if self.group_weights is not None else drawn.x[:, -1] > 0
         z = members.astype(np.float64)
-        return expected_difference(*margins(self.w, self.group_weights, float(self.zbar), drawn.x, z), members)
+        advantage, belonging = margins(self.w, self.group_weights, float(self.zbar), drawn.x, z)
+        difference = expected_difference(advantage, belonging, members)
+        return Forecast(
+            difference, lambda multiplier: guessed.cost_of(advantage, advantage - multiplier * belonging)
+        )
 
-    def root(self, curve: Callable[[float], float], slack: float) -> Root:
+    def root(self, expected: Forecast, slack: float) -> Root:
         """Return what the probes say about the multiplier.
 
         Where the group is guessed, lambda is a price: if the guess is right, the last unit of risk difference
@@ -116,8 +135,9 @@ class Model:
         """
         assert self.zbar is not None
         if self.group_weights is None:
-            return Root(self.probes, slack, curve)
-        return Root(self.probes, slack, curve, guessed.FREE_PRICE / (2 * float(self.zbar * (1 - self.zbar))))
+            return Root(self.probes, slack, expected.difference)
+        free = guessed.FREE_PRICE / (2 * float(self.zbar * (1 - self.zbar)))
+        return Root(self.probes, slack, expected.difference, free, expected.cost)
 
     def expected_cells(self, domain: Domain) -> Curves:
         """Return what the releases predict about thresholds of cells."""
@@ -172,7 +192,7 @@ class Model:
             return replace(self, cells=replace(self.cells, thresholds=thresholds))
         if not self.probes:
             raise ParameterError("slack", slack, "left out for a model that was fitted without fairness")
-        return replace(self, multiplier=self.root(self.expected_curve(domain), slack).best())
+        return replace(self, multiplier=self.root(self.forecast(domain), slack).best())
 
     def predict(self, x: FloatArray, z: FloatArray | None = None) -> BoolArray:
         """Return the predictions, shape (n,): whether :meth:`excess` is above 0."""

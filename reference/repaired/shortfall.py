@@ -15,7 +15,7 @@ from reference.repaired.cells import Cells, carried_shares, differences, errors,
 from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
-from reference.repaired.threshold import TRUSTED
+from reference.repaired.threshold import PRICE, TRUSTED
 
 CHANCE = 0.01
 """How often noise alone may look like a shortfall, in a model that is exactly as fair as its slack."""
@@ -91,7 +91,7 @@ def most_paid(fairness: str, *, group_at_prediction: bool) -> float | None:
     """Return the accuracy that the last unit of a difference may cost at first; None where nothing limits it."""
     if fairness == "none" or group_at_prediction:
         return None
-    return guessed.PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
+    return PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
 
 
 def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None:
@@ -139,10 +139,8 @@ def costs_of(model: Model, domain: Domain) -> str | None:
     if model.group_weights is None:
         return None
     x = drawn_records(model.counts, domain, model.n).x
-    likely, chosen = model.predict_proba(x), model.predict(x)
-    free = likely > 0.5
-    # what is right of a choice less what is wrong, over all records
-    costs = float(((2 * likely - 1) * (free * 1.0 - chosen)).mean())
+    advantage, beyond = guessed.advantage_of(model.w, x), model.excess(x)
+    costs, free, chosen = guessed.cost_of(advantage, beyond), advantage > 0.0, beyond > 0.0
     if costs <= DEAR:
         return None
     return (
@@ -174,7 +172,7 @@ def estimated(model: Model, domain: Domain, slack: float, wary: float = TRUSTED)
         return Shortfall(estimate, math.sqrt(variance), slack, hidden=cells.hidden)
     if model.zbar is None:
         return None
-    estimate, variance = model.root(model.expected_curve(domain), slack).estimate(model.multiplier, wary)
+    estimate, variance = model.root(model.forecast(domain), slack).estimate(model.multiplier, wary)
     return Shortfall(abs(estimate), math.hypot(math.sqrt(variance), _most_of_share(model, domain)), slack)
 
 
@@ -187,7 +185,7 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
     if not _beyond(found, 1):
         return None
     assert model.zbar is not None
-    root = model.root(model.expected_curve(domain), slack)
+    root = model.root(model.forecast(domain), slack)
     refused, allowed = root.wanted(), root.allowed()
     if model.group_weights is None or abs(refused) <= allowed:
         return found
@@ -218,7 +216,7 @@ def _of_cells(found: Shortfall, model: Model, cells: Cells, domain: Domain) -> S
     sought = np.array(fair_thresholds(cells, expected, found.slack))
     rates = errors(cells, expected).corrected(expected.rates(sought, odds=cells.odds))
     stopped = model.group_weights is not None and spread(rates, rates, cells)[0] > found.slack + found.noise
-    return found._replace(limit=guessed.PRICE if cells.odds else guessed.FREE_PRICE) if stopped else found
+    return found._replace(limit=PRICE if cells.odds else guessed.FREE_PRICE) if stopped else found
 
 
 def _beyond(found: Shortfall, pairs: int) -> bool:

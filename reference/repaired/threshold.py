@@ -23,6 +23,9 @@ FLATTEST, STEEPEST = 0.3, 4.0
 LEAST_VARIANCE = 1e-12
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
 
+PRICE = 1.0
+"""Accuracy that a unit of difference between groups is worth in the end, both by forecast."""
+
 SHOWN = 2.0
 """Probes show a smaller difference if it fell by this many standard deviations of the noise."""
 
@@ -48,6 +51,8 @@ class Root:
         The curve that earlier releases predict; it falls.
     free : float
         Multipliers up to here need no probe to show their effect.
+    cost : callable
+        The accuracy that earlier releases expect a multiplier to cost; nothing unless given.
     """
 
     def __init__(
@@ -56,12 +61,13 @@ class Root:
         slack: float,
         expected: Callable[[float], float],
         free: float = LARGEST_MULTIPLIER,
+        cost: Callable[[float], float] = lambda _: 0.0,
     ) -> None:
         self._multipliers, differences, self._noise = (np.array(column) for column in zip(*probes, strict=True))
         self._found = np.clip(differences, -1.0, 1.0)
         # fairness is approached from the side of the first probe, and never overshot on purpose
         self._level = float(np.sign(self._found[0]) * min(slack, abs(self._found[0])))
-        self._expected, self._free = expected, free
+        self._expected, self._free, self._cost = expected, free, cost
         self._curve = np.array([expected(multiplier) for multiplier in self._multipliers.tolist()])
         self._error, self._scale = self._fitted()
 
@@ -70,17 +76,18 @@ class Root:
         return self._crossing(2.0)
 
     def best(self) -> float:
-        """Choose the final multiplier: the crossing or a probe, whichever seems nearest to the level.
+        """Choose the final multiplier: the crossing or a probe, whichever seems nearest to the level for its cost.
 
-        If few rows are distinct, a step of the true curve may lie between the crossing and a fair probe.
+        If few rows are distinct, a step of the true curve may lie between the crossing and a fair probe.  If
+        guesses of the group are mostly noise, probes tell far multipliers apart by their noise alone.
         """
 
-        def miss(multiplier: float) -> float:
+        def lost(multiplier: float) -> float:
             estimate, variance = self.estimate(multiplier)
-            return (estimate - self._level) ** 2 + variance
+            return PRICE * math.sqrt((estimate - self._level) ** 2 + variance) + self._cost(multiplier)
 
         places: tuple[float, ...] = (self._crossing(1.0), *self._multipliers.tolist())
-        return min(places, key=miss)
+        return min(places, key=lost)
 
     def wanted(self) -> float:
         """Return where the corrected curve crosses the level."""
