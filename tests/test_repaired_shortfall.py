@@ -20,7 +20,7 @@ from reference.domain.attributes import OneHot
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import Records, encode_table
-from reference.repaired import algorithm, guessed, repaired_logistic, shortfall
+from reference.repaired import algorithm, guessed, repaired_logistic, shortfall, threshold
 from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
@@ -94,8 +94,13 @@ def test_a_shortfall_is_found_with_the_price_that_was_refused(monkeypatch):
         assert "probes justified 0.5 points of accuracy" in str(one)
     # the null control: a column shows the group, and parity is reached
     assert shortfalls(shown=True) == [None] * 5
-    # the broken control: no limit, so that none is blamed
+    # no limit of the last unit: what the whole would cost is
     monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
+    whole = [str(one) for one in shortfalls(shown=False) if one is not None and one.limit is not None]
+    assert whole
+    assert all("its last point would cost more than a point of accuracy" in one for one in whole)
+    # the broken control: no limit at all, so that none is blamed
+    monkeypatch.setattr(threshold, "PRICE", 1e6)
     assert [one for one in shortfalls(shown=False) if one is not None and one.limit is not None] == []
 
 

@@ -101,7 +101,8 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
         )
     most = most_paid(found.fairness, group_at_prediction=found.group_at_prediction)
     if most is not None:
-        unless = "" if found.fairness == "equalised_odds" else ", unless probes show that it shrinks"
+        more = ", or 1 if probes show that it shrinks; all by forecast"
+        unless = "" if found.fairness == "equalised_odds" else more
         lines.append(
             f"Without the group a fit pays at most {most:g} points of accuracy for a point of difference{unless}. "
             "If the columns hardly show the group, it stops short of the slack and says so."

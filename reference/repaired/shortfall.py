@@ -82,7 +82,8 @@ class Shortfall(NamedTuple):
         if self.limit is None:
             return said
         if self.refused is None:
-            return f"{said}; its last point would cost more than {self.limit:.2g} points of accuracy"
+            most = "a point" if self.limit == 1 else f"{self.limit:.2g} points"
+            return f"{said}; its last point would cost more than {most} of accuracy"
         cost = "no price evens it out" if math.isinf(self.refused) else f"its last point costs {self.refused:.2g}"
         return f"{said}; by forecast {cost}, and probes justified {self.limit:.2g} points of accuracy for a point"
 
@@ -185,10 +186,14 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
     if not _beyond(found, 1):
         return None
     assert model.zbar is not None
-    root = model.root(model.forecast(domain), slack)
+    expected = model.forecast(domain)
+    root = model.root(expected, slack)
     refused, allowed = root.wanted(), root.allowed()
-    if model.group_weights is None or abs(refused) <= allowed:
+    if model.group_weights is None:
         return found
+    if abs(refused) <= allowed:
+        ended_before = expected.cost(refused) > expected.cost(model.multiplier)
+        return found._replace(limit=PRICE) if ended_before else found
     # the last unit costs 2 lambda zbar (1 - zbar)
     unit = 2 * float(model.zbar * (1 - model.zbar))
     reached = abs(refused) < LARGEST_MULTIPLIER * (1 - 1e-6)
@@ -213,10 +218,14 @@ def _of_cells(found: Shortfall, model: Model, cells: Cells, domain: Domain) -> S
         return None
     # at the thresholds sought, the corrected forecast is still above the slack
     expected = model.expected_cells(domain)
-    sought = np.array(fair_thresholds(cells, expected, found.slack))
-    rates = errors(cells, expected).corrected(expected.rates(sought, odds=cells.odds))
-    stopped = model.group_weights is not None and spread(rates, rates, cells)[0] > found.slack + found.noise
-    return found._replace(limit=PRICE if cells.odds else guessed.FREE_PRICE) if stopped else found
+    sought = fair_thresholds(cells, expected, found.slack)
+    rates = errors(cells, expected).corrected(expected.rates(np.array(sought), odds=cells.odds))
+    if model.group_weights is None:
+        return found
+    if spread(rates, rates, cells)[0] > found.slack + found.noise:
+        return found._replace(limit=PRICE if cells.odds else guessed.FREE_PRICE)
+    ended_before = expected.cost(sought) > expected.cost(cells.thresholds)
+    return found._replace(limit=PRICE) if ended_before else found
 
 
 def _beyond(found: Shortfall, pairs: int) -> bool:
