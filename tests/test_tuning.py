@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from tests.peers import tuning
-from tests.peers.frontier import FEW_ROUNDS, MANY_ROUNDS, TUNED_PENALTY, Sides
-from tests.peers.tuning import STOPPING, candidate, families, released
+from tests.peers.frontier import FEW_ROUNDS, MANY_ROUNDS, TUNED_PENALTY, Rival, Sides
+from tests.peers.tuning import STOPPING, Family, candidate, families, released
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,7 +26,7 @@ def distance(draws, law) -> float:
     return float(np.abs((np.array(draws)[:, None] <= k).mean(axis=0) - law.cdf(k)).max())
 
 
-def test_the_number_of_candidates_has_the_law_that_the_statement_asks_for():
+def test_the_number_of_candidates_has_the_law_of_the_statement():
     random, limit = np.random.default_rng(0), 1.95 / 4000**0.5
     for stopping in STOPPING:
         draws = [stopping.runs(random) for _ in range(4000)]
@@ -47,7 +47,7 @@ def loss_of_choice(epsilon: float, law, longest: int = 20_000) -> float:
     return float(np.log(chances[0] / chances[1]))
 
 
-def test_a_choice_costs_what_is_said_and_a_fixed_number_of_candidates_more():
+def test_a_choice_costs_what_is_said_and_a_fixed_number_costs_more():
     for stopping in STOPPING:
         share = 1 / stopping.times
         assert 0.8 < loss_of_choice(share, LAWS[stopping]) <= 1
@@ -62,7 +62,7 @@ def guesser(right: list[bool]):
     return labels, lambda _sides, _epsilon, _seed: (guess - 0.5, guess - 0.5)
 
 
-def test_the_best_on_the_scoring_part_is_released_and_not_the_best_on_the_test_records():
+def test_the_best_on_the_scoring_part_is_released_not_the_best_on_others():
     # the first four records are for scoring
     labels, good_there = guesser([True] * 4 + [False, True])
     _, good_here = guesser([False] * 3 + [True] * 3)
@@ -98,12 +98,10 @@ def test_a_run_goes_on_where_it_stopped_and_parts_do_not_overlap(tmp_path, monke
         train, test = sides.encoded
         return train.x[:, 0] - 0.1, test.x[:, 0] - 0.1
 
-    rival = families()[1].free
-    rival = type(rival)("a column", "numpy", scorer, "replace_one", "0")
+    rival = Rival("a column", "numpy", scorer, "replace_one", "0")
+    one = Family("numpy", "one", ({},), (scorer,), rival, rival)
     monkeypatch.setattr(tuning, "DATA", "affairs")
-    monkeypatch.setattr(
-        tuning, "families", lambda: (tuning.Family("numpy", "one", ({},), (scorer,), rival, rival),)
-    )
+    monkeypatch.setattr(tuning, "families", lambda: (one,))
     for whole, part, scoring in tuning.splits(2):
         assert len(part.encoded[0]) + scoring == len(whole.encoded[0])
         assert 0.05 < scoring / len(whole.encoded[0]) < 0.15
@@ -119,7 +117,7 @@ def test_a_run_goes_on_where_it_stopped_and_parts_do_not_overlap(tmp_path, monke
     assert sum(one["candidates"] for one in row["private choice"]) == count - 4
     tuning.fill(tmp_path, 2)
     assert len(called) == count
-    tuning.file_of(tmp_path, tuning.families()[0], "geometric", 1).unlink()
+    tuning.file_of(tmp_path, one, "geometric", 1).unlink()
     tuning.fill(tmp_path, 2)
     assert len(called) > count
     assert tuning.document(tmp_path, 2) == first

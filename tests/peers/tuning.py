@@ -30,9 +30,9 @@ Declared before the run:
   epsilon 1 on all training records.  What the choice costs is the difference to the first, split by split.
 * One run; whatever it finds is reported.
 
-A second run was declared after it.  diffprivlib's 6 settings end where tuning found the best at epsilon 1, and less
-epsilon asks for a smaller C: on six other splits .02 reached .828 with 1/3, where .1 reached .801.  So it chooses
-again, among 9 settings from .001 to 10.
+A second run was declared after it.  diffprivlib's 6 settings end where tuning found the best at epsilon 1, and
+less epsilon asks for a smaller C: on six other splits .02 reached .828 with 1/3, where .1 reached .801.  So it
+chooses again, among 9 settings from .001 to 10.
 """
 
 from __future__ import annotations
