@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
 from reference.repaired.model import Model
-from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, doubt_of, shortfall_of
+from reference.repaired.shortfall import CHANCE, Shortfall, _beyond, cost_of_noise, doubt_of, shortfall_of
 from reference.repaired.spent import GROUP_COUNT
 from reference.repaired.threshold import Probe, Root
 from tests.command_lines import reference
@@ -276,6 +277,43 @@ def test_what_probes_cannot_show_is_said(monkeypatch):
     # the broken control: a forecast without its noise
     monkeypatch.setattr(shortfall, "DOUBT", 1.0)
     assert judged(loud, records.domain)[0] > 0
+
+
+def strangers(share: float, extra: float = 0.0, n: int = 20_000) -> Records:
+    """Return records of a group of this share, which no column and no label shows; unless `extra` is added."""
+    random = np.random.default_rng(3)
+    z, jobs = (random.random(n) < share).astype(float), tuple(range(12))
+    columns = {name: random.integers(0, 12, n) for name in ("job", "home")}
+    columns["home"] = np.where(random.random(n) < extra * z, 11, columns["home"])
+    y = (random.random(n) < 1 / (1 + np.exp(-(columns["job"] - 5.5) / 2 - 4 * extra * z))).astype(float)
+    domain = Domain((OneHot("job", jobs), OneHot("home", jobs)), "y", "z", keep_group=False)
+    return encode_table(domain, {**{name: one.tolist() for name, one in columns.items()}, "y": y, "z": z})
+
+
+def test_accuracy_that_guessing_a_small_group_cost_for_noise_is_said(monkeypatch):
+    def silent_costs(records: Records) -> tuple[list[float], int]:
+        """Return what fits cost that say nothing of it, and how many say so."""
+        costs, said = [], 0
+        for seed in range(6):
+            model = repaired_logistic(records, Budget(1, "1e-5"), fairness="demographic_parity", rng=seed)
+            plain = guessed.advantage_of(model.w, records.x) > 0.0
+            cost = float(np.mean(plain == records.y) - np.mean(model.predict(records.x) == records.y))
+            warned = cost_of_noise(model, records.domain)
+            said += warned is not None
+            costs += [cost] if warned is None else []
+        return costs, said
+
+    costs, said = silent_costs(strangers(0.01))
+    assert said > 0
+    assert max(costs, default=0.0) < 0.04
+    # the null controls: a large group, and a difference that is there and shown by columns
+    assert silent_costs(strangers(0.5))[1] == 0
+    assert silent_costs(strangers(0.3, 0.5))[1] == 0
+    # the broken control: no cost is too much
+    monkeypatch.setattr(shortfall, "COSTLY", 1.0)
+    every, page = silent_costs(strangers(0.01))[0], (Path(__file__).parents[1] / "docs/repaired.md").read_text()
+    assert (np.mean(every), max(every)) == pytest.approx((0.1, 0.29), abs=0.03)
+    assert ".1 of accuracy on average, .29 at worst, with 20,000" in page
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

@@ -104,6 +104,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
         unless = "" if found.fairness == "equalised_odds" else ", unless probes show that it shrinks"
         lines.append(
             f"Without the group a fit pays at most {most:g} points of accuracy for a point of difference{unless}. "
+            "That is by forecast: guesses of a small group are mostly noise, and may cost more. "
             "If the columns hardly show the group, it stops short of the slack and says so."
         )
     for signal, outlook in ((USABLE, "usable"), (NEAR_THE_BEST, "near the best")):

@@ -27,7 +27,7 @@ from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
 from reference.repaired.scheduled import require_scheduled
-from reference.repaired.shortfall import Shortfall, doubt_of, shortfall_of
+from reference.repaired.shortfall import Shortfall, cost_of_noise, doubt_of, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -435,8 +435,8 @@ class RepairedRelease(
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to beware of when the model is used: from the release alone."""
-        shortfall = self.shortfall
-        return self.noise_warnings + (() if shortfall is None else (str(shortfall),))
+        cost, shortfall = cost_of_noise(self.model, self.domain.domain), self.shortfall
+        return self.noise_warnings + tuple(str(one) for one in (cost, shortfall) if one is not None)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the file, whole or not at all.

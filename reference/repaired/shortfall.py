@@ -32,6 +32,11 @@ APART = 0.03
 """How much farther apart than the slack groups may be unnoticed."""
 
 
+COSTLY, SEEN = 0.02, 3.0
+"""Accuracy that evening out groups may cost by forecast without a word, where the first probe found a difference
+of fewer standard deviations of its noise than SEEN."""
+
+
 class Shortfall(NamedTuple):
     """A difference between groups that is above the slack by more than noise explains (see CHANCE).
 
@@ -125,6 +130,35 @@ def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
     return (
         f"probes cannot show that groups are at most {slack + APART:.6g} apart: noise may leave a difference of "
         f"about {math.ceil(most * 1000) / 1000:.3g}{known}; get more records, or spend more"
+    )
+
+
+def cost_of_noise(model: Model, domain: Domain) -> str | None:
+    """Return what to tell users where a guessed group cost accuracy for a difference that noise may have made.
+
+    The price of a difference is that of right guesses, and guesses of a small group are mostly noise.  What it
+    costs to follow them shows in the forecast alone.
+    """
+    if model.group_weights is None or not (model.probes or model.cells):
+        return None
+    if model.cells is None:
+        found, noise = abs(model.probes[0].difference), math.hypot(model.probes[0].noise, model.noise_of_share)
+    else:
+        first = model.cells.probes[0]
+        rates = np.clip(np.array(first.rates), 0.0, 1.0)
+        found, variance = spread(rates, np.array(first.noise) ** 2, model.cells)
+        noise = math.sqrt(variance)
+    if found > SEEN * noise:
+        return None
+    x = drawn_records(model.counts, domain, model.n).x
+    advantage = guessed.advantage_of(model.w, x)
+    # a record whose prediction turns costs |2 a|
+    cost = float(2 * (np.abs(advantage) * (model.predict(x) != (advantage > 0.0))).mean())
+    if cost <= COSTLY:
+        return None
+    return (
+        f"guessing the group cost about {cost:.2g} of accuracy by forecast, for a difference that may be noise: "
+        "declare larger groups, tolerate more, or let predictions use the group"
     )
 
 
