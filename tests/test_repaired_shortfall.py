@@ -308,12 +308,26 @@ def test_accuracy_that_guessing_a_small_group_cost_for_noise_is_said(monkeypatch
     assert max(costs, default=0.0) < 0.04
     # the null controls: a large group, and a difference that is there and shown by columns
     assert silent_costs(strangers(0.5))[1] == 0
-    assert silent_costs(strangers(0.3, 0.5))[1] == 0
+    assert silent_costs(strangers(0.3, 1.0))[1] == 0
     # the broken control: no cost is too much
     monkeypatch.setattr(shortfall, "COSTLY", 1.0)
     every, page = silent_costs(strangers(0.01))[0], (Path(__file__).parents[1] / "docs/repaired.md").read_text()
     assert (np.mean(every), max(every)) == pytest.approx((0.1, 0.29), abs=0.03)
     assert ".1 of accuracy on average, .29 at worst, with 20,000" in page
+
+
+def test_where_every_difference_is_tolerated_no_threshold_moves():
+    small, large = strangers(0.01), strangers(0.3, 1.0)
+    for seed in range(4):
+        fits = [
+            repaired_logistic(one, Budget(1, "1e-5"), fairness="demographic_parity", rng=seed)
+            for one in (small, large)
+        ]
+        # noise had set the target: it cost up to .29 of accuracy
+        assert fits[0].tuned(small.domain, 1.0).multiplier == 0.0
+        # the null control: a difference of .44 is no less than .1
+        assert abs(fits[1].tuned(large.domain, 0.1).multiplier) > 0.1
+        assert fits[1].tuned(large.domain, 0.9).multiplier == 0.0
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ class Root:
         self._found = np.clip(differences, -1.0, 1.0)
         # fairness is approached from the side of the first probe, and never overshot on purpose
         self._level = float(np.sign(self._found[0]) * min(slack, abs(self._found[0])))
-        self._expected, self._free = expected, free
+        self._expected, self._free, self._slack = expected, free, slack
         self._curve = np.array([expected(multiplier) for multiplier in self._multipliers.tolist()])
         self._error, self._scale = self._fitted()
 
@@ -70,10 +70,14 @@ class Root:
         return self._crossing(2.0)
 
     def best(self) -> float:
-        """Choose the final multiplier: the crossing or a probe, whichever seems nearest to the level.
+        """Choose the final multiplier: 0 if probes show it to be tolerated, else what seems nearest to the level.
 
-        If few rows are distinct, a step of the true curve may lie between the crossing and a fair probe.
+        That is the crossing or a probe: if few rows are distinct, a step of the true curve may lie between the
+        crossing and a fair probe.
         """
+        difference, variance = self.estimate(0.0)
+        if min(1.0, abs(difference) + SHOWN * math.sqrt(variance)) <= self._slack:
+            return 0.0
 
         def miss(multiplier: float) -> float:
             estimate, variance = self.estimate(multiplier)
