@@ -150,12 +150,13 @@ def test_a_group_that_no_column_shows_is_not_paid_for(monkeypatch):
     assert lost > 0.05
 
 
-def strangers(share: float, n: int = 20_000) -> Records:
-    """Return records of a group of this share, which no column and no label shows."""
+def strangers(share: float, extra: float = 0.0, n: int = 20_000) -> Records:
+    """Return records of a group of this share, which no column and no label shows; unless `extra` is added."""
     random = np.random.default_rng(3)
     z, jobs = (random.random(n) < share).astype(float), tuple(range(12))
     columns = {name: random.integers(0, 12, n) for name in ("job", "home")}
-    y = (random.random(n) < 1 / (1 + np.exp(-(columns["job"] - 5.5) / 2))).astype(float)
+    columns["home"] = np.where(random.random(n) < extra * z, 11, columns["home"])
+    y = (random.random(n) < 1 / (1 + np.exp(-(columns["job"] - 5.5) / 2 - 4 * extra * z))).astype(float)
     domain = Domain((OneHot("job", jobs), OneHot("home", jobs)), "y", "z", keep_group=False)
     return encode_table(domain, {**{name: one.tolist() for name, one in columns.items()}, "y": y, "z": z})
 
@@ -173,6 +174,16 @@ def test_a_guessed_group_costs_no_more_than_its_difference_is_worth(monkeypatch)
     # the broken control: fairness at any price follows the noise of probes
     monkeypatch.setattr(threshold, "PRICE", 1e6)
     assert np.mean([cost(seed) for seed in range(6)]) > 0.07
+
+
+def test_where_every_difference_is_tolerated_no_threshold_moves():
+    small, large = strangers(0.01), strangers(0.3, 1.0)
+    for seed in range(4):
+        fits = [repaired_logistic(one, BUDGET, fairness="demographic_parity", rng=seed) for one in (small, large)]
+        assert fits[0].tuned(small.domain, 1.0).multiplier == 0.0
+        # the null control: a difference of .44 is no less than .1
+        assert abs(fits[1].tuned(large.domain, 0.1).multiplier) > 0.1
+        assert fits[1].tuned(large.domain, 0.9).multiplier == 0.0
 
 
 def test_a_high_price_is_paid_for_a_difference_that_probes_show_to_shrink():

@@ -6,6 +6,7 @@ import math
 import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from reference.records import Records, encode_table
 from reference.repaired import algorithm, descent, prepared, repaired_logistic, schedule_of, signal_of
 from reference.repaired.curator import Curator, unit_sigma
 from reference.repaired.schedule import Schedule, persons
-from reference.repaired.spent import Change
+from reference.repaired.spent import GRADIENT, Change
 from reference.repaired.threshold import Probe, Root
 from reference.repaired.uncertainty import alike_warnings, standard_errors
 
@@ -268,6 +269,24 @@ def test_probabilities_lie_between_zero_and_one():
     records = people(500, 9)
     p = repaired_logistic(records, BUDGET, rng=0).predict_proba(records.x)
     assert ((p > 0) & (p < 1)).all()
+
+
+def test_probabilities_stop_short_of_0_and_1_as_the_page_says():
+    random, n = np.random.default_rng(1), 40_000
+    told, z = random.integers(0, 2, n), np.zeros(n)
+    # one in a thousand is otherwise
+    y = np.where(random.random(n) < 0.001, 1 - told, told).astype(float)
+    others = {name: random.integers(0, 4, n).tolist() for name in ("a", "b", "c")}
+    domain = Domain((OneHot("told", (0, 1)), *(OneHot(name, (0, 1, 2, 3)) for name in others)), "y", "z")
+    records = encode_table(domain, {"told": told.tolist(), **others, "y": y, "z": z})
+    found = {}
+    for epsilon in ("0.1", "1", "10"):
+        model = repaired_logistic(records, Budget(epsilon, "1e-5"), rng=1)
+        steps = sum(one.what == GRADIENT for one in model.spent)
+        found[steps] = float(model.predict_proba(records.x)[told == 0].mean())
+    assert found == pytest.approx({39: 0.015, 27: 0.02, 9: 0.05}, rel=0.1)
+    page = " ".join((Path(__file__).parents[1] / "docs/repaired.md").read_text().split())
+    assert "by .015 with 39 gradients, .02 with 27, .05 with 9." in page
 
 
 @pytest.mark.parametrize("budget", [BUDGET, PURE])

@@ -174,7 +174,7 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Before anything is spent, where delta allows to publish a record drawn at random.
         FewRecordsWarning
             Before anything is spent, where the noise drowns the data; afterwards, where it drowns the
-            differences between groups, as for small groups.
+            differences between groups, as for small groups, or where guessing a small group cost accuracy.
         AlikeAttributesWarning
             Where steps went too far: probabilities may be too near to 0 and 1.
         StoppedShortWarning
@@ -292,7 +292,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return predicted
 
     def predict_proba(self, X: Any, *, sensitive_features: Any = None) -> FloatArray:
-        """Return the probabilities of `classes_`, before any threshold moves by group, shape (n, 2)."""
+        """Return the probabilities of `classes_`, before any threshold moves by group, shape (n, 2).
+
+        Without noise, too, the fewer gradients a fit takes, the farther they stay from 0 and 1: .015 after 39.
+        """
         x, _ = self._new_records(X, sensitive_features)
         positive = self._model.predict_proba(x)
         return np.column_stack([1 - positive, positive][:: int(self._sign)])
@@ -401,11 +404,10 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _warn_of_shortfall(release: RepairedRelease) -> None:
-    for warning in release.noise_warnings:
-        warnings.warn(warning, FewRecordsWarning, stacklevel=3)
-    shortfall = release.shortfall
-    if shortfall is not None:
-        warnings.warn(str(shortfall), StoppedShortWarning, stacklevel=3)
+    shortfall = str(release.shortfall)
+    for warning in release.warnings:
+        kind = StoppedShortWarning if warning == shortfall else FewRecordsWarning
+        warnings.warn(warning, kind, stacklevel=3)
 
 
 def _warn_if_constant(chosen: BoolArray) -> None:

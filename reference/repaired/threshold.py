@@ -67,7 +67,7 @@ class Root:
         self._found = np.clip(differences, -1.0, 1.0)
         # fairness is approached from the side of the first probe, and never overshot on purpose
         self._level = float(np.sign(self._found[0]) * min(slack, abs(self._found[0])))
-        self._expected, self._free, self._cost = expected, free, cost
+        self._expected, self._free, self._cost, self._slack = expected, free, cost, slack
         self._curve = np.array([expected(multiplier) for multiplier in self._multipliers.tolist()])
         self._error, self._scale = self._fitted()
 
@@ -76,11 +76,14 @@ class Root:
         return self._crossing(2.0)
 
     def best(self) -> float:
-        """Choose the final multiplier: the crossing or a probe, whichever seems nearest to the level for its cost.
+        """Choose the final multiplier: 0 if probes show it to be tolerated, else what is fairest for its cost.
 
-        If few rows are distinct, a step of the true curve may lie between the crossing and a fair probe.  If
-        guesses of the group are mostly noise, probes tell far multipliers apart by their noise alone.
+        That is the crossing or a probe: if few rows are distinct, a step of the true curve may lie between them.
+        If guesses of the group are mostly noise, probes tell far multipliers apart by their noise alone.
         """
+        difference, variance = self.estimate(0.0)
+        if min(1.0, abs(difference) + SHOWN * math.sqrt(variance)) <= self._slack:
+            return 0.0
 
         def lost(multiplier: float) -> float:
             estimate, variance = self.estimate(multiplier)
