@@ -20,7 +20,7 @@ from reference.commands.terminal import page
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
-from reference.common.numbers import short_text
+from reference.common.numbers import decimal_above, short_text
 from reference.common.page import Page
 from reference.domain.markers import Marker
 from reference.repaired.interval import CONFIDENCE, Limits, limits_of, noisiest, width_of_noise
@@ -177,10 +177,15 @@ def _records(facts: dict[str, Any]) -> str:
     return "several records" if rows == 1 else f"more than {rows} records"
 
 
+def _bound(value: Fraction) -> str:
+    """Write a bound in six digits, rounded up."""
+    return short_text(decimal_above(value, 6))
+
+
 def _promised(facts: dict[str, Any]) -> list[str]:
     if facts["seeded"]:
         return ["Nothing: the noise came from a seed, and anyone who knows the seed can remove the noise."]
-    chance = "" if not facts["delta"] else f", give or take a chance of {short_text(facts['delta'])}"
+    chance = "" if not facts["delta"] else f", give or take a chance of {_bound(facts['delta'])}"
     whose, yours = "record was used", "record says"
     if facts["rows_per_person"] > 1:
         whose, yours = f"records, up to {facts['rows_per_person']}, were used", "records say"
@@ -190,7 +195,7 @@ def _promised(facts: dict[str, Any]) -> list[str]:
             f"outcome more than {_at_most_likelier(facts['epsilon'])} times as likely{chance}."
         ),
         (
-            f"In numbers: ({short_text(facts['epsilon'])}, {short_text(facts['delta'])})-differential privacy, "
+            f"In numbers: ({_bound(facts['epsilon'])}, {_bound(facts['delta'])})-differential privacy, "
             f"{facts['adjacency']}; features, label and group together."
         ),
     ]

@@ -30,7 +30,7 @@ from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
-from reference.common.numbers import exact, short_text
+from reference.common.numbers import decimal_above, exact, short_text
 from reference.common.page import Page
 from reference.common.repeated import mean_and_deviation
 from reference.datasets import SOURCES, unknown_data
@@ -316,9 +316,10 @@ def as_text(document: dict[str, Any], forecast: str, where: str, on: Page) -> st
     upper = exact_part["epsilon"]
     if isinstance(upper, dict):
         upper = upper["upper"] if "upper" in upper else upper["hi"]
+    stated = decimal_above(exact("epsilon", upper), 6)
     lines = [
         (
-            f"{REPAIRED}: ({short_text(exact('epsilon', upper))}, {readings['budget']['delta']})-differential "
+            f"{REPAIRED}: ({short_text(stated)}, {readings['budget']['delta']})-differential "
             f"privacy for each release, {readings['adjacency']}, noise {readings['noise']}"
             + (f", persons with {readings['rows_per_person']} rows" if "rows_per_person" in readings else "")
         ),

@@ -413,7 +413,7 @@ def as_text(document: dict[str, Any], page: Page) -> str:
         for row in document["rows"]
     ]
     cells += [
-        ("", "", row["name"], "", "", row["encoding"], *(_spread(row[name]) for name in MEASURES), "")
+        ("", "", _named(row, document), "", "", row["encoding"], *(_spread(row[name]) for name in MEASURES), "")
         for row in document["references"]
     ]
     head = ("delta", "epsilon", "fairness", "group", "slack", "encoding", "accuracy", "gain")
@@ -423,6 +423,12 @@ def as_text(document: dict[str, Any], page: Page) -> str:
         tuple(cells),
     )
     return page.text(table, f"{document['note']}.")
+
+
+def _named(row: dict[str, Any], document: dict[str, Any]) -> str:
+    """Name a model without noise, which may have run on fewer splits."""
+    fewer = "" if row["splits"] == document["splits"] else f", {row['splits']} splits"
+    return f"{row['name']}{fewer}"
 
 
 def _spread(found: dict[str, float | None]) -> str:
