@@ -47,6 +47,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "threshold.PRIOR_ERROR": (0.1, 0.4),
     "threshold.PRIOR_SCALE": (0.35, 1.4),
     "threshold.SHOWN": (1.0, 4.0),
+    "threshold.PRICE": (0.5, 2.0),
     "guessed.FREE_PRICE": (0.25, 1.0),
     "cells.HIDDEN": (0.1, 0.4),
 }
@@ -61,7 +62,11 @@ MODULES = {
     "frontier": frontier,
 }
 
-ALSO = {"schedule.PROBES": ("algorithm.PROBES",), "schedule.USABLE": ("frontier.USABLE",)}
+ALSO = {
+    "schedule.PROBES": ("algorithm.PROBES",),
+    "schedule.USABLE": ("frontier.USABLE",),
+    "threshold.PRICE": ("cells.PRICE", "guessed.PRICE"),
+}
 """Where else a module holds a constant by its own name."""
 
 COMPARED = (*MODELS, FrontierModel("equalised_odds", True), FrontierModel("equalised_odds", False))
