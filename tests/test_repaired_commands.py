@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reference.budgets import Budget
 from reference.commands import fit_repaired
 from reference.commands.card import _features, _why_wide, hidden_groups
 from reference.commands.fit import changed
@@ -18,11 +19,17 @@ from reference.commands.options import FitReadingOptions
 from reference.commands.parsing import with_defaults
 from reference.common.documents import plain
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+from reference.domain import Domain
+from reference.domain.attributes import Binned, Numeric
+from reference.domain.binning import binned
+from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
-from reference.repaired import prepared, released
+from reference.records import encode_table
+from reference.repaired import prepared, released, repaired_logistic
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.interval import Limits
 from reference.repaired.released import load_repaired
+from reference.repaired.uncertainty import crowded
 from tests.command_lines import reference
 from tests.test_repaired_classifier import DOMAIN, NEW, NEW_Y, NEW_Z
 
@@ -173,6 +180,17 @@ def test_a_model_that_is_no_better_than_the_commoner_label_is_warned_of(run):
     assert whole.startswith(f"on the records that it was fitted to, {said}")
     assert fit_repaired.gain_warnings([{"gain": 0.01}], "") == ()
     assert "what fairness costs is not forecast" in found.out
+
+
+def test_a_number_of_which_nearly_all_are_in_one_bin_is_named():
+    few = np.random.default_rng(0).uniform(0, 1, 2_000)
+    numbers = (Numeric("wide", 0, 20), Numeric("fit", 0, 1), Binned("own", 0, 20, edges=(10,)))
+    domain = binned(DomainFile.of(Domain(numbers, "y"))).domain
+    records = encode_table(domain, {**{one.name: few for one in numbers}, "y": (few > 0.5).astype(float)})
+    counts = repaired_logistic(prepared(records), Budget(1, "1e-5"), rng=0).counts
+    assert len(counts) == 2 * domain.dimension
+    # not where edges were declared, nor where bounds are narrow
+    assert crowded(counts, domain) == ("wide",)
 
 
 def test_a_card_says_once_what_was_measured_and_when_noise_hides_it(run, folder):

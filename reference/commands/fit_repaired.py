@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -52,7 +52,7 @@ from reference.registry import PAPER_DELTA
 from reference.repaired import prepared, repaired_logistic, tolerated_slack
 from reference.repaired.advice import Advice, advise, laid_out, planned
 from reference.repaired.released import RepairedRelease
-from reference.repaired.uncertainty import alike_warnings
+from reference.repaired.uncertainty import alike_warnings, crowded
 
 REPAIRED = "repaired"
 DEFAULT_DELTA = "1e-5"
@@ -238,10 +238,12 @@ def show(made: Fits, output: OutputOptions, release: str | None, ledger: Release
     document = document_of(made.releases, made.found, plain(made.advice))
     document["ledger"] = None if ledger is None else str(ledger.path)
     document["counted"] = ledger is not None
+    first = made.releases[0]
+    bins = crowded(np.array(first.counts), first.domain.domain)
     emit(
         json_text(document)
         if output.format == "json"
-        else as_text(document, made.advice.forecast, made.where, page(output.out)),
+        else as_text(document, made.advice.forecast, made.where, bins, page(output.out)),
         output.out,
     )
     return EXIT_FINE
@@ -310,8 +312,8 @@ def document_of(
     }
 
 
-def as_text(document: dict[str, Any], forecast: str, where: str, on: Page) -> str:
-    """Return the result in lines."""
+def as_text(document: dict[str, Any], forecast: str, where: str, bins: Sequence[str], on: Page) -> str:
+    """Return the result in lines; most records are in one bin of the numbers `bins`."""
     readings, exact_part = document["readings"], document["privacy"]["exact"]["per_release"]
     upper = exact_part["epsilon"]
     if isinstance(upper, dict):
@@ -331,6 +333,11 @@ def as_text(document: dict[str, Any], forecast: str, where: str, on: Page) -> st
         ),
         f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
         f"forecast: {forecast}{'' if readings['fairness'] == 'none' else '; what fairness costs is not forecast'}",
+        *(
+            [f"Nearly all records are in one bin of {', '.join(bins)}: narrower bounds with `clip` may tell more."]
+            if bins
+            else []
+        ),
         f"metrics {where} ({NOT_PRIVATE}):",
     ]
     for name, value in document["metrics"].items():

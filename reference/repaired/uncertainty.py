@@ -10,10 +10,15 @@ from scipy.special import expit
 from reference.common.arrays import FloatArray
 from reference.common.scores import decision_scores
 from reference.domain import Domain
+from reference.domain.attributes import Binned
+from reference.domain.edges import edges_of
 from reference.repaired import descent
 from reference.repaired.expected import drawn_records
 from reference.repaired.model import Model
 from reference.repaired.spent import COUNTS, GRADIENT, Spent, deviation_of
+
+CROWDED = 0.95
+"""Share of the records in one bin from which the bins of a number tell little."""
 
 
 def alike_warnings(too_far: int) -> tuple[str, ...]:
@@ -22,6 +27,20 @@ def alike_warnings(too_far: int) -> tuple[str, ...]:
         return ()
     said = "many attributes seem to say nearly the same, for steps of the fit went too far"
     return (f"{said}: probabilities may be too near to 0 and 1; declare one attribute of those",)
+
+
+def crowded(counts: FloatArray, domain: Domain) -> tuple[str, ...]:
+    """Return the numbers of which one bin, cut by the declared bounds alone, has more than CROWDED of the records.
+
+    From released counts: narrower bounds, or edges, would tell these records apart.
+    """
+    totals = np.add(*np.split(counts, 2))
+    found = []
+    for attribute, columns in descent.columns_of(domain):
+        if isinstance(attribute, Binned) and attribute.edges == edges_of(attribute.lower, attribute.upper):
+            shares = totals[columns] / max(totals[columns].sum(), 1e-300)
+            found += [attribute.name] * bool(shares[: len(attribute.edges) + 1].max() > CROWDED)
+    return tuple(found)
 
 
 def standard_errors(model: Model, domain: Domain) -> FloatArray:
