@@ -145,7 +145,7 @@ def test_a_group_that_no_column_shows_is_not_paid_for(monkeypatch):
     monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
     assert paid(shown=True) == pytest.approx((lost, unfair, fair), abs=1e-6)
     # the broken control: no limit, and fairness at any price
-    monkeypatch.setattr(threshold, "PRICE", 1e6)
+    monkeypatch.setattr(threshold, "WORTH", 1e6)
     lost, unfair, fair = paid(shown=False)
     assert lost > 0.05
 
@@ -172,7 +172,7 @@ def test_a_guessed_group_costs_no_more_than_its_difference_is_worth(monkeypatch)
     # the noise of a probe is about .08
     assert np.mean([cost(seed) for seed in range(6)]) < 0.03
     # the broken control: fairness at any price follows the noise of probes
-    monkeypatch.setattr(threshold, "PRICE", 1e6)
+    monkeypatch.setattr(threshold, "WORTH", 1e6)
     assert np.mean([cost(seed) for seed in range(6)]) > 0.07
 
 
@@ -238,7 +238,7 @@ def lost_by_thresholds(kind: str, fairness: str, seeds: Iterable[int]) -> float:
 def test_an_empty_or_tiny_group_does_not_move_the_others(monkeypatch, kind, seeds):
     # prices would hide a part of the fault
     monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
-    monkeypatch.setattr(cells, "PRICE", 1e6)
+    monkeypatch.setattr(cells, "WORTH", 1e6)
     assert lost_by_thresholds(kind, "demographic_parity", seeds) < 0.02
     # the broken control: the noise of cells that it hides counts
     monkeypatch.setattr(cells, "HIDDEN", math.inf)

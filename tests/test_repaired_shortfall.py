@@ -98,9 +98,9 @@ def test_a_shortfall_is_found_with_the_price_that_was_refused(monkeypatch):
     monkeypatch.setattr(guessed, "FREE_PRICE", math.inf)
     whole = [str(one) for one in shortfalls(shown=False) if one is not None and one.limit is not None]
     assert whole
-    assert all("its last point would cost more than a point of accuracy" in one for one in whole)
+    assert all("its last point would cost more than 2 points of accuracy" in one for one in whole)
     # the broken control: no limit at all, so that none is blamed
-    monkeypatch.setattr(threshold, "PRICE", 1e6)
+    monkeypatch.setattr(threshold, "WORTH", 1e6)
     assert [one for one in shortfalls(shown=False) if one is not None and one.limit is not None] == []
 
 

@@ -101,7 +101,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
         )
     most = most_paid(found.fairness, group_at_prediction=found.group_at_prediction)
     if most is not None:
-        more = ", or 1 if probes show that it shrinks; all by forecast"
+        more = ", or more if probes show that it shrinks; the whole at most 2, by forecast"
         unless = "" if found.fairness == "equalised_odds" else more
         lines.append(
             f"Without the group a fit pays at most {most:g} points of accuracy for a point of difference{unless}. "

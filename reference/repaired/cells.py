@@ -19,7 +19,7 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired.expected import crossing, drawn_records
-from reference.repaired.threshold import FLATTEST, PRICE, STEEPEST, carried
+from reference.repaired.threshold import FLATTEST, STEEPEST, WORTH, carried
 
 SMALLEST_CELL = 1 / 512
 """Released counts are taken to be at least this share of all records."""
@@ -233,7 +233,7 @@ def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
 
     def lost(thresholds: tuple[float, ...]) -> float:
         estimate, variance = difference(thresholds)
-        return PRICE * math.sqrt((estimate - level) ** 2 + variance) + expected.cost(thresholds)
+        return WORTH * math.sqrt((estimate - level) ** 2 + variance) + expected.cost(thresholds)
 
     return min((fair_thresholds(cells, expected, slack), *(one.thresholds for one in cells.probes)), key=lost)
 

@@ -17,7 +17,6 @@ from reference.common.arrays import FloatArray
 from reference.common.scores import decision_scores
 from reference.repaired.cells import SMALLEST_CELL, Cells, Errors, spread
 from reference.repaired.loss import probability
-from reference.repaired.threshold import PRICE
 
 EVERY = 4
 """A search looks at the drawn records many times, so it takes one in so many."""
@@ -27,6 +26,9 @@ SOFT = 0.02
 
 SHORT = 0.01
 """Weight of the thresholds' size beside the differences that they even out; where they cannot, they stay small."""
+
+PRICE = 1.0
+"""Accuracy that equalised odds may cost per unit of difference between groups."""
 
 FREE_PRICE = 0.5
 """Accuracy that the last unit of risk difference may cost before probes show that the difference shrinks."""

@@ -15,7 +15,7 @@ from reference.repaired.cells import Cells, carried_shares, differences, errors,
 from reference.repaired.expected import LARGEST_MULTIPLIER, drawn_records
 from reference.repaired.interval import CONFIDENCE, UNKNOWN, Limits, limits_of
 from reference.repaired.model import Model
-from reference.repaired.threshold import PRICE, TRUSTED
+from reference.repaired.threshold import TRUSTED, WORTH
 
 CHANCE = 0.01
 """How often noise alone may look like a shortfall, in a model that is exactly as fair as its slack."""
@@ -92,7 +92,7 @@ def most_paid(fairness: str, *, group_at_prediction: bool) -> float | None:
     """Return the accuracy that the last unit of a difference may cost at first; None where nothing limits it."""
     if fairness == "none" or group_at_prediction:
         return None
-    return PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
+    return guessed.PRICE if fairness == "equalised_odds" else guessed.FREE_PRICE
 
 
 def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None:
@@ -193,7 +193,7 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
         return found
     if abs(refused) <= allowed:
         ended_before = expected.cost(refused) > expected.cost(model.multiplier)
-        return found._replace(limit=PRICE) if ended_before else found
+        return found._replace(limit=WORTH) if ended_before else found
     # the last unit costs 2 lambda zbar (1 - zbar)
     unit = 2 * float(model.zbar * (1 - model.zbar))
     reached = abs(refused) < LARGEST_MULTIPLIER * (1 - 1e-6)
@@ -223,9 +223,9 @@ def _of_cells(found: Shortfall, model: Model, cells: Cells, domain: Domain) -> S
     if model.group_weights is None:
         return found
     if spread(rates, rates, cells)[0] > found.slack + found.noise:
-        return found._replace(limit=PRICE if cells.odds else guessed.FREE_PRICE)
+        return found._replace(limit=guessed.PRICE if cells.odds else guessed.FREE_PRICE)
     ended_before = expected.cost(sought) > expected.cost(cells.thresholds)
-    return found._replace(limit=PRICE) if ended_before else found
+    return found._replace(limit=WORTH) if ended_before else found
 
 
 def _beyond(found: Shortfall, pairs: int) -> bool:

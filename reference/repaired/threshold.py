@@ -23,7 +23,7 @@ FLATTEST, STEEPEST = 0.3, 4.0
 LEAST_VARIANCE = 1e-12
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
 
-PRICE = 1.0
+WORTH = 2.0
 """Accuracy that a unit of difference between groups is worth in the end, both by forecast."""
 
 SHOWN = 2.0
@@ -87,7 +87,7 @@ class Root:
 
         def lost(multiplier: float) -> float:
             estimate, variance = self.estimate(multiplier)
-            return PRICE * math.sqrt((estimate - self._level) ** 2 + variance) + self._cost(multiplier)
+            return WORTH * math.sqrt((estimate - self._level) ** 2 + variance) + self._cost(multiplier)
 
         places: tuple[float, ...] = (self._crossing(1.0), *self._multipliers.tolist())
         return min(places, key=lost)

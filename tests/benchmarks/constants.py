@@ -47,7 +47,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "threshold.PRIOR_ERROR": (0.1, 0.4),
     "threshold.PRIOR_SCALE": (0.35, 1.4),
     "threshold.SHOWN": (1.0, 4.0),
-    "threshold.PRICE": (0.5, 2.0),
+    "threshold.WORTH": (1.0, 4.0),
     "guessed.FREE_PRICE": (0.25, 1.0),
     "cells.HIDDEN": (0.1, 0.4),
 }
@@ -65,7 +65,7 @@ MODULES = {
 ALSO = {
     "schedule.PROBES": ("algorithm.PROBES",),
     "schedule.USABLE": ("frontier.USABLE",),
-    "threshold.PRICE": ("cells.PRICE", "guessed.PRICE"),
+    "threshold.WORTH": ("cells.WORTH",),
 }
 """Where else a module holds a constant by its own name."""
 
