@@ -48,7 +48,7 @@ def test_only_what_is_better_beyond_its_error_is_chosen():
     assert chosen(compared(dict.fromkeys(choices, found[COMMITTED]), COMMITTED), choices) == {}
 
 
-NEWER = ("threshold.SHOWN", "threshold.WORTH", "guessed.FREE_PRICE", "cells.HIDDEN")
+NEWER = ("threshold.SHOWN", "guessed.FREE_PRICE", "cells.HIDDEN")
 NEWEST = ("descent.CURVATURE",)
 OF_BINS = ("descent.NEIGHBOURS",)
 OLDER = tuple(name for name in ALTERNATIVES if name not in NEWER + NEWEST + OF_BINS)

@@ -24,7 +24,11 @@ LEAST_VARIANCE = 1e-12
 """Least variance of a probe: the equations then have a solution whatever the budget is."""
 
 WORTH = 2.0
-"""Accuracy that a unit of difference between groups is worth in the end, both by forecast."""
+"""Accuracy that a unit of difference between groups is worth in the end, both by forecast.
+
+It is a judgement: constants are compared by accuracy less difference, which takes it for 1.  At 1, fits of US gave
+up a parity that their probes had shown.
+"""
 
 SHOWN = 2.0
 """Probes show a smaller difference if it fell by this many standard deviations of the noise."""

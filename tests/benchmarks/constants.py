@@ -47,7 +47,6 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "threshold.PRIOR_ERROR": (0.1, 0.4),
     "threshold.PRIOR_SCALE": (0.35, 1.4),
     "threshold.SHOWN": (1.0, 4.0),
-    "threshold.WORTH": (1.0, 4.0),
     "guessed.FREE_PRICE": (0.25, 1.0),
     "cells.HIDDEN": (0.1, 0.4),
 }
@@ -62,11 +61,7 @@ MODULES = {
     "frontier": frontier,
 }
 
-ALSO = {
-    "schedule.PROBES": ("algorithm.PROBES",),
-    "schedule.USABLE": ("frontier.USABLE",),
-    "threshold.WORTH": ("cells.WORTH",),
-}
+ALSO = {"schedule.PROBES": ("algorithm.PROBES",), "schedule.USABLE": ("frontier.USABLE",)}
 """Where else a module holds a constant by its own name."""
 
 COMPARED = (*MODELS, FrontierModel("equalised_odds", True), FrontierModel("equalised_odds", False))
