@@ -186,6 +186,22 @@ def test_where_every_difference_is_tolerated_no_threshold_moves():
         assert fits[1].tuned(large.domain, 0.9).multiplier == 0.0
 
 
+def test_thresholds_of_three_groups_stay_where_all_is_tolerated():
+    def moved(slack: float, seed: int, noise: float | None = None) -> float:
+        records = few_rows(seed, keep=True, groups=3)
+        model = repaired_logistic(records, BUDGET, fairness="demographic_parity", noise="numpy", rng=seed)
+        assert model.cells is not None
+        probes = tuple(
+            one._replace(noise=one.noise if noise is None else (noise,) * 3) for one in model.cells.probes
+        )
+        tuned = replace(model, cells=replace(model.cells, probes=probes)).tuned(records.domain, slack)
+        return float(np.abs(tuned.cells.thresholds).max())
+
+    assert moved(1.0, 7) == moved(1.0, 0) == moved(1.0, 0, noise=1.0) == 0.0
+    # the null control: slack 0 tolerates nothing, also where noise hides all
+    assert min(moved(0.0, 0), moved(0.0, 0, noise=1.0)) > 0.1
+
+
 def test_a_high_price_is_paid_for_a_difference_that_probes_show_to_shrink():
     """Probes at twice the limit are allowed one after the other; noise that hides what they show stops them."""
 

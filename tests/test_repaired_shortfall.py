@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import warnings
@@ -25,6 +26,7 @@ from reference.repaired.advice import probe_warnings
 from reference.repaired.algorithm import noisy_share
 from reference.repaired.classifier import RepairedClassifier, StoppedShortWarning
 from reference.repaired.model import Model
+from reference.repaired.released import RepairedRelease
 from reference.repaired.shortfall import (
     CHANCE,
     DEAR,
@@ -99,6 +101,10 @@ def test_a_shortfall_is_found_with_the_price_that_was_refused(monkeypatch):
     whole = [str(one) for one in shortfalls(shown=False) if one is not None and one.limit is not None]
     assert whole
     assert all("its last point would cost more than 2 points of accuracy" in one for one in whole)
+    # where what was refused is no fairer by its estimate, the price did not decide
+    with monkeypatch.context() as patch:
+        patch.setattr(shortfall, "_missed", lambda *_: 0.0)
+        assert [one for one in shortfalls(shown=False) if one is not None and one.limit is not None] == []
     # the broken control: no limit at all, so that none is blamed
     monkeypatch.setattr(threshold, "WORTH", 1e6)
     assert [one for one in shortfalls(shown=False) if one is not None and one.limit is not None] == []
@@ -289,6 +295,20 @@ def test_what_probes_cannot_show_is_said(monkeypatch):
     # the broken control: a forecast without its noise
     monkeypatch.setattr(shortfall, "DOUBT", 1.0)
     assert judged(loud, records.domain)[0] > 0
+
+
+def test_where_noise_drowns_probes_a_release_says_what_may_be_left():
+    """The noise of probes alone is often less than the difference."""
+    records, less = lawyers(0), 0
+    for seed, epsilon in itertools.product(range(4), ("0.05", "0.1")):
+        model = repaired_logistic(records, Budget(epsilon, "1e-5"), fairness="demographic_parity", rng=seed)
+        about = {"slack": Fraction(0), "noise": "hardened", "seeded": False}
+        (said,) = RepairedRelease.of(model, DomainFile.of(records.domain), **about).noise_warnings
+        assert said.split(",")[0] in probe_warnings(model.noise_of_probes)[0]
+        assert difference(model, records) <= float(said.partition("and may leave ")[2].partition(":")[0]) <= 1
+        less += model.noise_of_probes < difference(model, records)
+    # the broken control
+    assert less
 
 
 # --- What users see ---------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import MAX_EMAX, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -211,8 +211,11 @@ def _promised(facts: dict[str, Any]) -> list[str]:
 
 def _at_most_likelier(epsilon: Fraction) -> str:
     """Return exp(epsilon) in four digits, rounded up: a bound."""
-    factor = (Decimal(epsilon.numerator) / Decimal(epsilon.denominator)).exp()
-    return f"{factor.normalize(Context(prec=4, rounding=ROUND_CEILING)):g}"
+    # beyond the largest exponent it is infinite
+    wide = Context(prec=28, Emax=MAX_EMAX, rounding=ROUND_CEILING, traps=[])
+    # the last digit is rounded, so the next one is a bound
+    factor = wide.exp(wide.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))).next_plus(wide)
+    return f"{factor.normalize(Context(prec=4, Emax=MAX_EMAX, rounding=ROUND_CEILING)):g}"
 
 
 def _fair(facts: dict[str, Any]) -> list[str]:

@@ -92,11 +92,15 @@ DROWNED_MODEL = (
 )
 
 
-def probe_warnings(noise: float | None) -> tuple[str, ...]:
-    """Return a warning where the noise of all probes together drowns the difference between groups."""
+def probe_warnings(noise: float | None, most: float | None = None) -> tuple[str, ...]:
+    """Return a warning where the noise of all probes together drowns the difference between groups.
+
+    After a fit, `most` is what may be left by forecast, if that is known.
+    """
     if noise is None or noise <= DROWNED:
         return ()
-    about = f"leaves a difference between groups of about {noise:.2g} or more"
+    perhaps = "" if most is None else f", and may leave {most:.3g}"
+    about = f"leaves a difference between groups of about {noise:.2g} or more{perhaps}"
     said = f"noise {about if noise < 1 else 'hides every difference between groups'}"
     return (f"{said}: declare fewer and larger groups, get more records, or spend more",)
 

@@ -19,7 +19,7 @@ from reference.common.arrays import BoolArray, FloatArray
 from reference.common.scores import decision_scores
 from reference.domain import Domain
 from reference.repaired.expected import crossing, drawn_records
-from reference.repaired.threshold import FLATTEST, STEEPEST, WORTH, carried
+from reference.repaired.threshold import FLATTEST, SHOWN, STEEPEST, WORTH, carried
 
 SMALLEST_CELL = 1 / 512
 """Released counts are taken to be at least this share of all records."""
@@ -224,11 +224,17 @@ def fair_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float
 
 
 def best_thresholds(cells: Cells, expected: Curves, slack: float) -> tuple[float, ...]:
-    """Choose the final thresholds: the next or probed ones, whichever seem nearest to the slack for their cost.
+    """Choose the final thresholds: 0 if probes show it to be tolerated, else those fairest for their cost.
 
-    If few rows are distinct, a step of the true curve may lie between fair probes and the next thresholds.
+    These are the next or probed ones: if few rows are distinct, a step of the true curve may lie between fair
+    probes and the next thresholds.
     """
-    difference = differences(cells, expected)
+    difference, unmoved = differences(cells, expected), (0.0,) * cells.groups
+    estimate, variance = difference(unmoved)
+    # what noise hides may be any difference
+    most = 1.0 if cells.hidden else min(1.0, estimate + SHOWN * math.sqrt(variance))
+    if most <= slack:
+        return unmoved
     level = min(slack, difference(cells.probes[0].thresholds)[0])
 
     def lost(thresholds: tuple[float, ...]) -> float:

@@ -27,7 +27,7 @@ from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
 from reference.repaired.scheduled import changes_of_counts, require_scheduled
-from reference.repaired.shortfall import Shortfall, costs_of, doubt_of, shortfall_of
+from reference.repaired.shortfall import Shortfall, costs_of, doubt_of, doubted, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -425,8 +425,11 @@ class RepairedRelease(
     def noise_warnings(self) -> tuple[str, ...]:
         """What noise hides of the differences between groups."""
         model, domain = self.model, self.domain.domain
-        drowned, dear = probe_warnings(model.noise_of_probes), costs_of(model, domain)
-        doubt = None if drowned else doubt_of(model, domain, float(self.slack))
+        dear, slack = costs_of(model, domain), float(self.slack)
+        drowned = probe_warnings(model.noise_of_probes)
+        if drowned:
+            drowned = probe_warnings(model.noise_of_probes, doubted(model, domain, slack))
+        doubt = None if drowned else doubt_of(model, domain, slack)
         hidden = model.cells is not None and model.cells.hidden
         said = (doubt,) if doubt else drowned or (HIDDEN_GROUPS,) * hidden
         return said + ((dear,) if dear else ())

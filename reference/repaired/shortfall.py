@@ -113,22 +113,27 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
     return None if found.holds_slack and found.limits.high <= slack + NEGLIGIBLE else found
 
 
-def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
-    """Return what to tell users where probes cannot show that groups are at most APART above the slack; else None.
+def doubted(model: Model, domain: Domain, slack: float) -> float | None:
+    """Return the difference that may be left, where probes cannot show that it is at most APART above the slack.
 
     Nothing is said of a shortfall, which says more, and where limits rule it out.
     """
     found = estimated(model, domain, slack, WARY)
-    most = 0.0 if found is None else _most(found, model, domain)
+    most = 0.0 if found is None else min(1.0, math.ceil(_most(found, model, domain) * 1000) / 1000)
     if most <= slack + APART or shortfall_of(model, domain, slack) is not None:
         return None
-    limits = limits_of(model, domain)
-    if limits.high <= slack + APART:
+    return None if limits_of(model, domain).high <= slack + APART else most
+
+
+def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
+    """Return what to tell users of a doubt; else None."""
+    most, limits = doubted(model, domain, slack), limits_of(model, domain)
+    if most is None:
         return None
     known = f" ({limits} with {CONFIDENCE:.0%} confidence)" if limits.known else ""
     return (
         f"probes cannot show that groups are at most {slack + APART:.6g} apart: noise may leave a difference of "
-        f"about {math.ceil(most * 1000) / 1000:.3g}{known}; get more records, or spend more"
+        f"about {most:.3g}{known}; get more records, or spend more"
     )
 
 
@@ -192,8 +197,9 @@ def _found(model: Model, domain: Domain, slack: float) -> Shortfall | None:
     if model.group_weights is None:
         return found
     if abs(refused) <= allowed:
-        ended_before = expected.cost(refused) > expected.cost(model.multiplier)
-        return found._replace(limit=WORTH) if ended_before else found
+        dearer = expected.cost(refused) > expected.cost(model.multiplier)
+        fairer = _missed(root.estimate(refused), slack) < _missed(root.estimate(model.multiplier), slack)
+        return found._replace(limit=WORTH) if dearer and fairer else found
     # the last unit costs 2 lambda zbar (1 - zbar)
     unit = 2 * float(model.zbar * (1 - model.zbar))
     reached = abs(refused) < LARGEST_MULTIPLIER * (1 - 1e-6)
@@ -224,8 +230,15 @@ def _of_cells(found: Shortfall, model: Model, cells: Cells, domain: Domain) -> S
         return found
     if spread(rates, rates, cells)[0] > found.slack + found.noise:
         return found._replace(limit=guessed.PRICE if cells.odds else guessed.FREE_PRICE)
-    ended_before = expected.cost(sought) > expected.cost(cells.thresholds)
-    return found._replace(limit=WORTH) if ended_before else found
+    difference, dearer = differences(cells, expected), expected.cost(sought) > expected.cost(cells.thresholds)
+    fairer = _missed(difference(sought), found.slack) < _missed(difference(cells.thresholds), found.slack)
+    return found._replace(limit=WORTH) if dearer and fairer else found
+
+
+def _missed(estimated: tuple[float, float], slack: float) -> float:
+    """Return how far a difference, given with its variance, is taken to be from the slack."""
+    estimate, variance = estimated
+    return math.hypot(abs(estimate) - slack, math.sqrt(variance))
 
 
 def _beyond(found: Shortfall, pairs: int) -> bool:
