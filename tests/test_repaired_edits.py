@@ -27,7 +27,8 @@ from tests.test_repaired_classifier import NEW, NEW_Z, fitted
 TRIED = 150
 """Edits of each file."""
 
-pytestmark = pytest.mark.filterwarnings("ignore:noise", "ignore:chance alone", "ignore:probes cannot")
+IGNORED = ("noise", "chance alone", "probes cannot", "fairness without the group is dear")
+pytestmark = pytest.mark.filterwarnings(*(f"ignore:{one}" for one in IGNORED))
 
 OTHERS: tuple[Any, ...] = (
     *(None, True, "", "x", "0", "-1", "2", "1/0", "1e400", "1e-400", "nan", [], {}, [0.0]),
