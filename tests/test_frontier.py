@@ -159,7 +159,7 @@ def test_the_page_has_what_noise_costs_release_by_release():
     assert found["numbers"]["ours"]["mean"] == pytest.approx(measured, abs=1e-9)
 
 
-def test_no_setting_would_have_reached_the_target_in_hindsight():
+def test_settings_chosen_in_hindsight_gain_little():
     found = json.loads((ROOT / "docs/data/hindsight-adult.json").read_text())["numbers"]
     means = {name: found[name]["mean"] for name in hindsight.SETTINGS}
     # every setting did something, and what is committed is what the frontier measured
@@ -167,6 +167,7 @@ def test_no_setting_would_have_reached_the_target_in_hindsight():
     target = Target("1", "1e-5", "none", False, 0.857, None, "public")
     reported = target.best(committed("adult"))["accuracy"]["mean"]
     assert means.pop(COMMITTED) == pytest.approx(reported, abs=1e-9)
+    assert max(means.values()) < reported + 0.00025
     best = f"{max(means.values()):.4f}".replace("0.", ".")
     said = f"the best of {len(means)} settings, chosen in hindsight on Adult, has {best}"
     assert said in " ".join((ROOT / "docs/frontier.md").read_text().split())
