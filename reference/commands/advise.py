@@ -23,6 +23,7 @@ from reference.repaired.advice import DROWNED_MODEL, NO_CONSTANT, Advice, advise
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 from reference.repaired.shortfall import most_paid
+from reference.repaired.threshold import WORTH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +102,7 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
         )
     most = most_paid(found.fairness, group_at_prediction=found.group_at_prediction)
     if most is not None:
-        more = ", or more if probes show that it shrinks; the whole at most 2, by forecast"
+        more = f", or more if probes show that it shrinks; the whole at most {WORTH:g}, by forecast"
         unless = "" if found.fairness == "equalised_odds" else more
         lines.append(
             f"Without the group a fit pays at most {most:g} points of accuracy for a point of difference{unless}. "

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import click
-from msgspec import UnsetType
 
 from reference.budgets import large_delta
 from reference.commands.file_names import FileName
@@ -22,7 +21,6 @@ from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import decimal_above, short_text
 from reference.common.page import Page
-from reference.domain.markers import Marker
 from reference.repaired.interval import CONFIDENCE, Limits, limits_of, noisiest, width_of_noise
 from reference.repaired.released import RepairedRelease, load_repaired
 
@@ -68,7 +66,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
     return {
         "records": release.records,
         "predicts": label.called,
-        "labels": names_of(label, 2),
+        "labels": label.called_in_table(2),
         "features": [attribute.name for attribute in release.domain.attributes],
         "epsilon": epsilon,
         "delta": delta,
@@ -82,7 +80,7 @@ def facts_of(release: RepairedRelease) -> dict[str, Any]:
         "group_column": None if group is None else group.column,
         "group_at_prediction": release.domain.keep_group,
         "slack": release.slack,
-        "groups": names_of(group, release.domain.domain.groups) if group is not None and fair else [],
+        "groups": group.called_in_table(release.domain.domain.groups) if group is not None and fair else [],
         "measured_difference": None if measured is None else max(-1.0, min(1.0, measured.difference)),
         "measured_with_noise": None
         if measured is None
@@ -106,14 +104,14 @@ def hidden_groups(release: RepairedRelease) -> list[str]:
     model, label, group = release.model, release.domain.label, release.domain.group
     if group is None or label is None:
         return []
-    names = names_of(group, release.domain.domain.groups)
+    names = group.called_in_table(release.domain.domain.groups)
     if model.cells is not None:
         found = []
         for name, seen in zip(names, model.cells.seen, strict=True):
             if not seen.any():
                 found.append(name)
             else:
-                labels = zip(names_of(label, 2), seen, strict=False)
+                labels = zip(label.called_in_table(2), seen, strict=False)
                 found += [f"{name} with {label.called} {value}" for value, shows in labels if not shows]
         return found
     measured = model.measured
@@ -125,16 +123,6 @@ def hidden_groups(release: RepairedRelease) -> list[str]:
     shares = (1 - model.zbar, model.zbar)
     deviation = 2 * model.noise_of_share * float(shares[0] * shares[1])
     return [name for name, share in zip(names, shares, strict=True) if share <= LOST * deviation]
-
-
-def names_of(marker: Marker, codes: int) -> list[str]:
-    """Return what the raw table calls each code: its values, or on which side of `above` they are."""
-    if not isinstance(marker.above, UnsetType):
-        return [f"at most {marker.above}", f"above {marker.above}"]
-    values: list[list[str]] = [[] for _ in range(codes)]
-    for value, code in marker.meanings.items():
-        values[code].append(str(value))
-    return [f"{', '.join(rest)} and {last} taken together" if rest else last for *rest, last in values]
 
 
 def _against(names: list[str]) -> str:

@@ -210,7 +210,7 @@ def command(
             results.append(evaluate_splits(one.plan, data.records, source, on_release, reserve, coins))
     if (group := only_group(results)) is not None:
         marker = data.declared.group
-        sys.stderr.write(f"warning: {one_group_warning(marker.name_of(group) if marker else group)}\n")
+        sys.stderr.write(f"warning: {one_group_warning(marker.called_in_table(2)[group] if marker else group)}\n")
     write_documents(files, data, record, last)
     title = one_line(str(named.data))
     emit(

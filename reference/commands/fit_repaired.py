@@ -206,7 +206,8 @@ def fits_of(
     _warn(advice.budget_warnings + advice.warnings_of_a_fit)
     z, group = wanted.records.z, wanted.declared.group
     if z is not None and group is not None and (z == z[0]).all():
-        _warn((one_group_warning(group.name_of(int(z[0]))),))
+        names = group.called_in_table(wanted.declared.domain.groups)
+        _warn((one_group_warning(names[int(z[0])]),))
     promise = planned(*public, hardened=wanted.source is None, rows_per_person=rows)
     counted = promise.counted(seeded=wanted.source is not None and wanted.source != ENTROPY)
     if ledger is not None:

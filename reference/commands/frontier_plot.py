@@ -9,6 +9,7 @@ from typing import Any
 from reference.accounting import NOT_PRIVATE
 from reference.commands.plot import require_plot
 from reference.common.files import write_whole
+from reference.experiments.frontier import on_fewer
 
 PANELS = (("public", True), ("public", False), ("generic", True), ("generic", False))
 
@@ -96,18 +97,13 @@ def _regressions(
     document: dict[str, Any], rivals: list[dict[str, Any]], encoding: str
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return logistic regression without noise, by names that say where it ran on fewer splits than curves."""
-    every = document["splits"]
     run = [
         (f"{one['model']}, not private", one)
         for one in rivals
         if one["library"] == "scikit-learn" and one["model"].startswith("logistic regression")
     ]
     found = run or [(one["name"], one) for one in document["references"]]
-    return [
-        (name if one["splits"] == every else f"{name}, {one['splits']} of {every} splits", one)
-        for name, one in found
-        if one["encoding"] == encoding
-    ]
+    return [(on_fewer(name, one, document), one) for name, one in found if one["encoding"] == encoding]
 
 
 def _add_rivals(axis: Any, rivals: list[dict[str, Any]], *, group: bool, color: str) -> None:

@@ -120,9 +120,14 @@ class Marker(Document, frozen=True, omit_defaults=True):
             return "0", "1"
         return str(self.zero[0]), str(self.one[0])
 
-    def name_of(self, meaning: int) -> str:
-        """Return the name of a label or group in the raw table, as :attr:`names` gives two."""
-        return self.names[meaning] if self.values is UNSET else str(self.values[meaning])
+    def called_in_table(self, codes: int) -> list[str]:
+        """Return what the raw table calls each code: its values, or on which side of `above` they are."""
+        if self.above is not UNSET:
+            return [f"at most {self.above}", f"above {self.above}"]
+        values: list[list[str]] = [[] for _ in range(codes)]
+        for value, code in self.meanings.items():
+            values[code].append(str(value))
+        return [f"{', '.join(rest)} and {last} taken together" if rest else last for *rest, last in values]
 
     def decode(self, values: Column, error: type[LabelError | GroupError]) -> NumberArray:
         """Return the meaning of each value; errors name the first without one."""

@@ -413,7 +413,16 @@ def as_text(document: dict[str, Any], page: Page) -> str:
         for row in document["rows"]
     ]
     cells += [
-        ("", "", _named(row, document), "", "", row["encoding"], *(_spread(row[name]) for name in MEASURES), "")
+        (
+            "",
+            "",
+            on_fewer(row["name"], row, document),
+            "",
+            "",
+            row["encoding"],
+            *(_spread(row[name]) for name in MEASURES),
+            "",
+        )
         for row in document["references"]
     ]
     head = ("delta", "epsilon", "fairness", "group", "slack", "encoding", "accuracy", "gain")
@@ -425,10 +434,10 @@ def as_text(document: dict[str, Any], page: Page) -> str:
     return page.text(table, f"{document['note']}.")
 
 
-def _named(row: dict[str, Any], document: dict[str, Any]) -> str:
-    """Name a model without noise, which may have run on fewer splits."""
-    fewer = "" if row["splits"] == document["splits"] else f", {row['splits']} splits"
-    return f"{row['name']}{fewer}"
+def on_fewer(name: str, row: dict[str, Any], document: dict[str, Any]) -> str:
+    """Return the name of a model without noise, which says where it ran on fewer splits."""
+    every, splits = document["splits"], row["splits"]
+    return name if splits == every else f"{name}, {splits} of {every} splits"
 
 
 def _spread(found: dict[str, float | None]) -> str:

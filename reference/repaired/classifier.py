@@ -193,7 +193,8 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         records = prepared(self._encoded(declared, X, y, sensitive_features))
         if records.z is not None and (records.z == records.z[0]).all():
             assert declared.group is not None
-            warn_of_group(declared.group.name_of(int(records.z[0])), stacklevel=2)
+            names = declared.group.called_in_table(declared.domain.groups)
+            warn_of_group(names[int(records.z[0])], stacklevel=2)
         public = (declared.domain, len(records), budget, self.fairness)
         self.advice_ = advise(*public, rows)
         for warning in self.advice_.budget_warnings:
@@ -404,10 +405,11 @@ class RepairedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _warn_of_shortfall(release: RepairedRelease) -> None:
-    shortfall = str(release.shortfall)
-    for warning in release.warnings:
-        kind = StoppedShortWarning if warning == shortfall else FewRecordsWarning
-        warnings.warn(warning, kind, stacklevel=3)
+    for warning in release.noise_warnings:
+        warnings.warn(warning, FewRecordsWarning, stacklevel=3)
+    shortfall = release.shortfall
+    if shortfall is not None:
+        warnings.warn(str(shortfall), StoppedShortWarning, stacklevel=3)
 
 
 def _warn_if_constant(chosen: BoolArray) -> None:

@@ -26,7 +26,9 @@ from reference.common.files import json_text, write_whole
 from reference.experiments import frontier
 from reference.experiments.frontier import MODELS, FrontierDesign, FrontierModel, finest, split_of
 from reference.fairness.metrics import ODDS, measures
+from reference.records import Records
 from reference.repaired import algorithm, cells, descent, guessed, repaired_logistic, schedule, threshold
+from reference.repaired.model import Model
 
 ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "schedule.SHARE_OF_GROUP_COUNT": (Fraction(1, 100), Fraction(1, 25)),
@@ -106,12 +108,19 @@ def gains(place: Place, choices: Mapping[str, Choice], splits: int, seed: int) -
     return found
 
 
-def gain_of(trains: Any, tests: Any, epsilon: str, model: Any, split: int) -> float:
+def fitted_on(trains: Any, tests: Any, epsilon: str, model: FrontierModel, split: int) -> tuple[Model, Records]:
+    """Fit a model on a split, and return it with the held-out records."""
     budget = Budget(epsilon, "1e-5")
     at = finest(trains, budget)
     keep = model.group_at_prediction or model.fairness == "none"
-    train, test = trains[at].by_group[keep], tests[at].by_group[keep]
-    fitted = repaired_logistic(train, budget, fairness=model.fairness, noise="numpy", rng=split)
+    fitted = repaired_logistic(
+        trains[at].by_group[keep], budget, fairness=model.fairness, noise="numpy", rng=split
+    )
+    return fitted, tests[at].by_group[keep]
+
+
+def gain_of(trains: Any, tests: Any, epsilon: str, model: Any, split: int) -> float:
+    fitted, test = fitted_on(trains, tests, epsilon, model, split)
     found = measures(fitted.predict(test.x, test.z), test.y, test.z)
     if model.fairness == "none":
         return found["accuracy"]

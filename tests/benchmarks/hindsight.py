@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reference.accounting import NOT_PRIVATE
 from reference.budgets import Budget
 from reference.common.files import json_text, write_whole
 from reference.domain import Domain
-from reference.experiments.frontier import FrontierDesign, finest, split_of
+from reference.experiments.frontier import FrontierDesign
+from reference.records import Records
 from reference.repaired import repaired_logistic, schedule
-from tests.benchmarks.ceiling import summed
 from tests.benchmarks.constants import COMMITTED, Choice, using
+from tests.benchmarks.noise_cost import measure
 
 
 def steps(curvature: float, ridge: float, averaged: float = 0.4, neighbours: float = 0.5) -> Choice:
@@ -59,30 +59,14 @@ SETTINGS: dict[str, Choice] = {
 }
 
 
-def measure(design: FrontierDesign, encoding: str, epsilon: str) -> dict[str, Any]:
-    """Return mean and standard error of each setting's accuracy."""
-    found, budget = [], Budget(epsilon, "1e-5")
-    for split in range(design.splits):
-        trains, tests = split_of(design, encoding, split)
-        place, accuracy = finest(trains, budget), {}
-        train, test = trains[place].by_group[True], tests[place].by_group[True]
-        for name, setting in SETTINGS.items():
-            with using(setting):
-                model = repaired_logistic(train, budget, noise="numpy", rng=design.seed + split)
-            accuracy[name] = float((model.predict(test.x, test.z) == test.y).mean())
-        found.append(accuracy)
-        sys.stderr.write(f"{design.data}, {encoding}: {split + 1} of {design.splits} splits\n")
-    return {
-        "schema": "hindsight_v1",
-        "note": NOT_PRIVATE,
-        "data": design.data,
-        "encoding": encoding,
-        "epsilon": epsilon,
-        "delta": "1e-5",
-        "splits": design.splits,
-        "seed": design.seed,
-        "numbers": summed(found),
-    }
+def on_split(train: Records, test: Records, budget: Budget, seed: int) -> dict[str, float]:
+    """Return the accuracy of each setting."""
+    accuracy = {}
+    for name, setting in SETTINGS.items():
+        with using(setting):
+            model = repaired_logistic(train, budget, noise="numpy", rng=seed)
+        accuracy[name] = float((model.predict(test.x, test.z) == test.y).mean())
+    return accuracy
 
 
 def main() -> int:
@@ -90,7 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hindsight", description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    found = measure(FrontierDesign("adult"), "public", "1")
+    found = measure(FrontierDesign("adult"), "public", "1", each=on_split, schema="hindsight_v1")
     write_whole(asked.out, json_text(found))
     for name, one in found["numbers"].items():
         print(f"{name}: {one['mean']:.5f} ± {one['error']:.5f}")

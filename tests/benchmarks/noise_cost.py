@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from unittest import mock
 
 from sklearn.linear_model import LogisticRegression
@@ -57,18 +58,28 @@ def on_split(train: Records, test: Records, budget: Budget, seed: int) -> dict[s
     return found | {"descent, cost": found[REGRESSION] - still} | costs
 
 
-def measure(design: FrontierDesign, encoding: str, epsilon: str) -> dict[str, Any]:
-    """Return mean and standard error of each number."""
+OnSplit: TypeAlias = Callable[[Records, Records, Budget, int], dict[str, float]]
+
+
+def measure(
+    design: FrontierDesign,
+    encoding: str,
+    epsilon: str,
+    *,
+    each: OnSplit = on_split,
+    schema: str = "noise_cost_v1",
+) -> dict[str, Any]:
+    """Return mean and standard error of each number that a split gives."""
     found, budget = [], Budget(epsilon, "1e-5")
     for split in range(design.splits):
         trains, tests = split_of(design, encoding, split)
         place = finest(trains, budget)
         # as the frontier fits the model without fairness: the group is a feature like others
         train, test = trains[place].by_group[True], tests[place].by_group[True]
-        found.append(on_split(train, test, budget, design.seed + split))
+        found.append(each(train, test, budget, design.seed + split))
         sys.stderr.write(f"{design.data}, {encoding}: {split + 1} of {design.splits} splits\n")
     return {
-        "schema": "noise_cost_v1",
+        "schema": schema,
         "note": NOT_PRIVATE,
         "data": design.data,
         "encoding": encoding,

@@ -49,15 +49,14 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import log_loss
 
-from reference.budgets import Budget
 from reference.common.arrays import FloatArray
 from reference.common.files import json_text, write_whole
 from reference.domain import Domain
 from reference.experiments import frontier
-from reference.experiments.frontier import MODELS, FrontierDesign, FrontierModel, finest, split_of
-from reference.repaired import repaired_logistic, schedule
+from reference.experiments.frontier import MODELS, FrontierDesign, FrontierModel, split_of
+from reference.repaired import schedule
 from reference.repaired.descent import preconditioner
-from tests.benchmarks.constants import Choice, Place, gain_of, using
+from tests.benchmarks.constants import Choice, Place, fitted_on, gain_of, using
 from tests.benchmarks.corners import descent_by_corners
 
 PLACES = (
@@ -81,10 +80,7 @@ CLEAR = "rounds, neighbours and longer steps near the best"
 
 def less_log_loss(trains: Any, tests: Any, epsilon: str, model: Any, split: int) -> float:
     """Return the log loss on held-out records, negative: more is better."""
-    budget = Budget(epsilon, "1e-5")
-    at = finest(trains, budget)
-    train, test = trains[at].by_group[True], tests[at].by_group[True]
-    fitted = repaired_logistic(train, budget, fairness=model.fairness, noise="numpy", rng=split)
+    fitted, test = fitted_on(trains, tests, epsilon, model, split)
     return -float(log_loss(test.y, fitted.predict_proba(test.x)))
 
 
