@@ -455,7 +455,7 @@ def test_interruption_of_several_processes_is_one_line(tmp_path):
 
 @pytest.mark.parametrize(
     "module",
-    ["reference.commands.family", "click", "reference.common.errors", "numpy", "rich.progress"],
+    ["reference.commands.family", "click", "reference.common.errors", "numpy", "tqdm"],
 )
 def test_interruption_of_an_import_is_one_line(module, folder):
     code, said = interrupted(FIT, folder, module)

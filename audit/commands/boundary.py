@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import click
-from rich.table import Table
 
 from audit.commands.again import again
 from audit.commands.boundary_plot import plot
@@ -23,6 +22,7 @@ from reference.commands.parsing import listed, option
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import decimal_above, decimal_below
+from reference.common.page import Listing
 from reference.domain import NORMS
 
 WIDTH = 140
@@ -102,15 +102,18 @@ def request_from(options: BoundaryOptions, terms: TermOptions) -> Request:
 def as_text(document: dict[str, Any], repeated: str, width: int | None) -> str:
     """Return the boundary as a table."""
     theorem, readings = document["theorem"], document["readings"]
-    table = Table(title=f"{theorem}: epsilon_s/epsilon_n")
-    headings = ["domain", "d", "from", "to"]
     deltas = list(document["rows"][0].get("fails_at", {}))
-    headings += [f"fails at, delta {delta}" for delta in deltas]
-    for heading in headings:
-        table.add_column(heading, no_wrap=True)
-    for row in document["rows"]:
-        cells = [row["domain"], str(row["dimension"]), *(_cell(row[end]) for end in ("lower", "upper"))]
-        table.add_row(*cells, *(_cell(row["fails_at"][delta], 4, none="beyond 10^6") for delta in deltas))
+    headings = ("domain", "d", "from", "to", *(f"fails at, delta {delta}" for delta in deltas))
+    rows = tuple(
+        (
+            row["domain"],
+            str(row["dimension"]),
+            *(_cell(row[end]) for end in ("lower", "upper")),
+            *(_cell(row["fails_at"][delta], 4, none="beyond 10^6") for delta in deltas),
+        )
+        for row in document["rows"]
+    )
+    table = Listing(f"{theorem}: epsilon_s/epsilon_n", headings, rows)
     described = ", ".join(f"{name} {value}" for name, value in readings.items() if value is not None)
     before = [f"Ratios epsilon_s/epsilon_n for which {theorem} holds.", f"Readings: {described}"]
     after = [*_notes(document), f"{AGAIN} {repeated}"]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.auditor.distinguish import SMALLEST_DRAWS
 from audit.commands.again import again
@@ -26,6 +23,7 @@ from reference.commands.file_names import WrittenFile
 from reference.commands.options import FileOptions, emit
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import listed, option
+from reference.commands.progress import SHARE, ProgressBar
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
@@ -129,24 +127,15 @@ def command(options: ScoreOptions, output: CatalogueOutput) -> int:
 def _score(options: ScoreOptions, seed: int, names: Sequence[str]) -> AuditorScore:
     """Score the auditor, with a progress bar on standard error."""
     draws, significance = _draws(options.draws), _share("significance", options.significance)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f}%"),
-        TimeElapsedColumn(),
-    )
     auditor = our_auditor if options.auditor == OURS else auditor_from(options.auditor)
-    console = Console(stderr=True)
-    # off a terminal it would leave an empty line before a one-line error
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        all_draws = options.seeds * sum(draws or CATALOGUE[name].draws for name in names)
-        task = progress.add_task(f"audits of {len(names)} entries", total=all_draws)
+    all_draws = options.seeds * sum(draws or CATALOGUE[name].draws for name in names)
+    with ProgressBar(f"audits of {len(names)} entries", all_draws, SHARE) as progress:
         return score_auditor(
             auditor,
             options.auditor,
             Exam(names, draws, options.seeds, seed, significance),
             workers=options.workers,
-            progress=partial(progress.advance, task),
+            progress=progress.advance,
         )
 
 

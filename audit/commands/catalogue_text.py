@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from audit.commands.text import fitted, table_text
 from audit.subjects.catalogue import CATALOGUE
 from audit.validity.scores.report import (
@@ -18,6 +16,7 @@ from audit.validity.scores.report import (
     what,
 )
 from audit.validity.scores.scoring import AuditorScore
+from reference.common.page import Listing
 
 WIDTH = 200
 """Columns of the table without a terminal."""
@@ -37,11 +36,16 @@ def entries_text(names: Sequence[str], width: int | None = None) -> str:
 
 def score_text(score: AuditorScore, width: int | None = None) -> str:
     """Return the table with its summary."""
-    table = Table(title=f"Auditor {score.auditor}, significance {score.significance:g}, {score.seeds} audits each")
-    for column in (*SCORE_COLUMNS[:4], "ceiling", "draws", *SCORE_COLUMNS[4:]):
-        table.add_column(column, no_wrap=True, justify="left" if column in ("entry", "broken at") else "right")
+    headings = (*SCORE_COLUMNS[:4], "ceiling", "draws", *SCORE_COLUMNS[4:])
+    rows = []
     for line in score.entries:
         cells = score_cells(line, score.seeds)
-        table.add_row(*cells[:4], f"{line.ceiling:.2f}", f"{line.draws:,}", *cells[4:])
+        rows.append((*cells[:4], f"{line.ceiling:.2f}", f"{line.draws:,}", *cells[4:]))
+    table = Listing(
+        f"Auditor {score.auditor}, significance {score.significance:g}, {score.seeds} audits each",
+        headings,
+        tuple(rows),
+        numbers=tuple(heading for heading in headings if heading not in ("entry", "broken at")),
+    )
     errors = [f"error: {line.name}: {line.errors[0]}" for line in score.entries if line.errors]
     return table_text(table, width or WIDTH) + fitted([*summary(score), *errors], width)

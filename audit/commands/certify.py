@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.commands.text import columns, fitted
 from audit.proofs.build import missing
@@ -27,6 +25,7 @@ from reference.commands.file_names import FileName, WrittenFile
 from reference.commands.options import FileOptions, emit, write_file
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
+from reference.commands.progress import ProgressBar
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
@@ -111,13 +110,11 @@ def watched_coq() -> Iterator[CompilerWatch]:
     """Explain the wait at a terminal, and show there which file Coq is at."""
     if sys.stderr.isatty():
         sys.stderr.write("Coq checks the proof: 20 to 60 seconds, unless the machine is busy\n")
-    console = Console(file=sys.stderr)
-    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as display:
-        task = display.add_task("Coq", total=None)
+    with ProgressBar("Coq") as progress:
 
         def watch(name: str, done: int, of: int) -> None:
-            display.update(task, description=f"Coq: {name}", completed=done, total=of)
+            progress.total, progress.n = of, done
+            progress.set_description_str(f"Coq: {name}")
 
         yield watch
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from rich.table import Table
-
 from audit.claims.ledger import NOT_RUN, Row
 from audit.claims.paper_items import Item, pages_of
 from audit.claims.render import STATUS_NOTE, WIDTH, evidence_lines, proof_of, summary, verdict_of
 from audit.commands.text import AGAIN, fitted, table_text
 from reference.commands.parsing import as_typed
+from reference.common.page import Listing
 from reference.common.printable import one_line
 
 PROGRAM = "python -m audit claims"
@@ -25,14 +24,14 @@ def as_text(rows: Sequence[Row], width: int | None = None) -> str:
 
 
 def _table(title: str, rows: Sequence[Row], width: int | None) -> str:
-    table = Table(title=title)
-    for heading in ("claim", "verdict", "proof", "statement"):
-        table.add_column(heading, no_wrap=heading in ("claim", "verdict", "proof"))
-    for row in rows:
-        note = "" if row.status != NOT_RUN else " *"
-        proof = "" if row.finding is None or row.finding.proof == "none" else row.finding.proof
-        table.add_row(row.claim.id, verdict_of(row) + note, proof, row.claim.statement)
-    return table_text(table, width or WIDTH)
+    headings = ("claim", "verdict", "proof", "statement")
+    return table_text(Listing(title, headings, tuple(map(_cells, rows)), folds=("statement",)), width or WIDTH)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    note = "" if row.status != NOT_RUN else " *"
+    proof = "" if row.finding is None or row.finding.proof == "none" else row.finding.proof
+    return row.claim.id, verdict_of(row) + note, proof, row.claim.statement
 
 
 def explain(row: Row, width: int | None = None) -> str:

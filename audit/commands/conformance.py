@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.commands.options import several
 from audit.commands.text import columns, fitted
@@ -24,6 +21,7 @@ from reference.commands.file_names import CommandLine, WrittenFile
 from reference.commands.options import FileOptions, emit, write_file
 from reference.commands.parsing import command as make_command
 from reference.commands.parsing import option
+from reference.commands.progress import ProgressBar
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
@@ -142,9 +140,5 @@ def _listing(kinds: list[str], output: ReportOptions) -> str:
 
 @contextmanager
 def _progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    console = Console(file=sys.stderr)
-    shown = console.is_terminal and not quiet
-    bar = (TextColumn("cases"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=console, transient=True, disable=not shown) as display:
-        task = display.add_task("cases", total=total)
-        yield lambda done: display.update(task, completed=done)
+    with ProgressBar("cases", total, quiet=quiet) as progress:
+        yield lambda done: progress.advance(done - int(progress.n))

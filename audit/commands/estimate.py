@@ -6,13 +6,10 @@ import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import BOUNDS, Bound
@@ -52,6 +49,7 @@ from reference.commands.options import (
 )
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
+from reference.commands.progress import SHARE, ProgressBar, say_above
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
 from reference.common.files import json_text
@@ -400,26 +398,21 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | No
     """
     for audit in audits:
         audit.check()
-    bar = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     results: list[EstimateResult | None] = []
-    console = Console(stderr=True)
-    # off a terminal it would leave an empty line before a one-line error
-    with Progress(*bar, console=console, transient=True, disable=not console.is_terminal) as progress:
-        for audit in audits:
-            task = progress.add_task(audit.mechanism, total=audit.request.draws)
-            advance = partial(progress.advance, task)
-            try:
-                found = carried_out(audit, workers=workers, progress=advance, say=progress.console.print)
-            except KeyboardInterrupt:
-                # nothing was certified yet; the earlier audits stand
-                break
-            except OutOfTimeError as problem:
-                sys.stderr.write(f"{audit.mechanism}: undecided: {problem}\n")
-                results.append(None)
-                continue
-            results.append(found)
-            if found.estimate.interrupted:
-                break
+    for audit in audits:
+        try:
+            with ProgressBar(audit.mechanism, audit.request.draws, SHARE) as progress:
+                found = carried_out(audit, workers=workers, progress=progress.advance, say=say_above)
+        except KeyboardInterrupt:
+            # nothing was certified yet; the earlier audits stand
+            break
+        except OutOfTimeError as problem:
+            sys.stderr.write(f"{audit.mechanism}: undecided: {problem}\n")
+            results.append(None)
+            continue
+        results.append(found)
+        if found.estimate.interrupted:
+            break
     return results
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.table import Table
-
 from audit.auditor.verdict import STATED_SIZE
 from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
 from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
 from reference.common.numbers import text_below
+from reference.common.page import Listing
 
 _OF_BITS = "; `at the bits` is on every bit of the floats, and sets the exit code."
 
@@ -30,25 +29,28 @@ def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None
     width : int or None
         Columns that the text is fitted to.
     """
-    table = Table(title="Does the mechanism keep the epsilon it claims?", box=None, padding=(0, 1), pad_edge=False)
-    # names fold: with an ellipsis two mechanisms of one module would look alike
-    table.add_column("mechanism", overflow="fold")
-    table.add_column("claim", overflow="fold")
-    bits = ("at the bits",) if judged == "implementation" else ()
-    for heading in ("at least", "detectable", "verdict", *bits):
-        table.add_column(heading, no_wrap=True)
-    for result in results:
-        found = result.estimate
-        detectable = found.detectable_epsilon(result.claimed)
-        table.add_row(
-            result.mechanism,
-            f"({result.claimed:g}, {float(result.claimed_delta):g})",
-            text_below(found.epsilon_lower_bound, 4),
-            "nothing" if detectable is None else f"{detectable:.3f}",
-            result.verdict("ideal"),
-            *((result.verdict("implementation"),) if bits else ()),
-        )
+    bits = judged == "implementation"
+    table = Listing(
+        "Does the mechanism keep the epsilon it claims?",
+        ("mechanism", "claim", "at least", "detectable", "verdict", *(("at the bits",) if bits else ())),
+        tuple(_cells(result, bits=bits) for result in results),
+        folds=("mechanism", "claim"),
+        bordered=False,
+    )
     return table_text(table, width or WIDTH) + fitted(_explanations(results, judged), width)
+
+
+def _cells(result: EstimateResult, *, bits: bool) -> tuple[str, ...]:
+    found = result.estimate
+    detectable = found.detectable_epsilon(result.claimed)
+    return (
+        result.mechanism,
+        f"({result.claimed:g}, {float(result.claimed_delta):g})",
+        text_below(found.epsilon_lower_bound, 4),
+        "nothing" if detectable is None else f"{detectable:.3f}",
+        result.verdict("ideal"),
+        *((result.verdict("implementation"),) if bits else ()),
+    )
 
 
 def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator[str]:

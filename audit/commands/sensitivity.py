@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import click
-from rich.table import Table
 
 from audit.commands.again import again
 from audit.commands.options import (
@@ -29,6 +28,7 @@ from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
 from reference.common.numbers import decimal_text, rounded_down, rounded_up
+from reference.common.page import Listing
 from reference.objective import layout
 from reference.readings import Readings
 from reference.sensitivity import declared_of
@@ -134,19 +134,11 @@ def as_text(results: Sequence[Sensitivity], repeated: str, width: int | None) ->
     """Return the results as a table, with the witnesses below."""
     setting = results[0].setting
     mover = "one record" if setting.rows_per_person == 1 else f"one person with {setting.rows_per_person} records"
-    table = Table(title=f"How far can {mover} move the coefficients?")
-    for heading in ("norm", "published", "exact", "slack (published / exact)", "how known"):
-        table.add_column(heading, no_wrap=True)
-    for result in results:
-        high = result.ends[1]
-        published = result.published_bound
-        table.add_row(
-            result.norm,
-            "none" if published is None else f"{published:.10g}",
-            _exact_text(result),
-            "" if published is None or high == 0 else f"{published / float(high):.6g}",
-            result.supremum.method,
-        )
+    table = Listing(
+        f"How far can {mover} move the coefficients?",
+        ("norm", "published", "exact", "slack (published / exact)", "how known"),
+        tuple(map(_cells, results)),
+    )
     size = "any number of records (limit)" if setting.records is None else f"N = {setting.records:,} records"
     lines = [
         (
@@ -159,6 +151,17 @@ def as_text(results: Sequence[Sensitivity], repeated: str, width: int | None) ->
         f"{AGAIN} {repeated}",
     ]
     return table_text(table, width or WIDTH) + fitted(lines, width)
+
+
+def _cells(result: Sensitivity) -> tuple[str, ...]:
+    high, published = result.ends[1], result.published_bound
+    return (
+        result.norm,
+        "none" if published is None else f"{published:.10g}",
+        _exact_text(result),
+        "" if published is None or high == 0 else f"{published / float(high):.6g}",
+        result.supremum.method,
+    )
 
 
 def _rows_of(result: Sensitivity) -> str:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
-
-from rich.box import ASCII
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Column, Table
 
 from reference.commands import terminal
 from reference.commands.output import output
 from reference.commands.parsing import as_typed
 from reference.common.numbers import Enclosure, short_text
-from reference.common.page import BORDERS
+from reference.common.page import Listing, Page
 from reference.common.printable import one_line
 
 AGAIN = "again:"
@@ -90,46 +84,6 @@ def _command(begin: str, command: str, margin: str, width: int) -> Iterator[str]
     yield current
 
 
-def table_text(table: Table, width: int) -> str:
-    """Return a table in characters that the terminal can show, or its rows as lists if it is too wide.
-
-    Parameters
-    ----------
-    table : Table
-        Its columns with `no_wrap` keep each cell on one line.
-    width : int
-    """
-    if _least_width(table) > width:
-        return fitted(_listed(table), width)
-    encoding = getattr(output(), "encoding", None) or "utf-8"
-    try:
-        BORDERS.encode(encoding)
-    except UnicodeEncodeError:
-        table.box = ASCII
-    buffer = io.StringIO()
-    Console(file=buffer, width=width, highlight=False, markup=False, emoji=False).print(table)
-    return buffer.getvalue()
-
-
-def _cells(column: Column) -> list[str]:
-    return [str(column.header), *(str(cell) for cell in column.cells)]
-
-
-def _least_width(table: Table) -> int:
-    """Return the columns that the table needs without cutting words."""
-    needed = 3 * len(table.columns) + 1
-    for column in table.columns:
-        cells = _cells(column)
-        parts = cells[1:] if column.no_wrap else [word for cell in cells for word in cell.split()]
-        heading = 0 if not column.no_wrap else max((cell_len(word) for word in cells[0].split()), default=0)
-        needed += max([heading, *(cell_len(part) for part in parts)])
-    return needed
-
-
-def _listed(table: Table) -> Iterator[str]:
-    """Yield the title, then each row as lines: the first cell, and the others with their headings below it."""
-    yield str(table.title)
-    headings, *rows = zip(*(_cells(column) for column in table.columns), strict=True)
-    for first, *cells in rows:
-        yield f"{headings[0]} {first}"
-        yield from (f"  {heading}: {cell}" for heading, cell in zip(headings[1:], cells, strict=True) if cell)
+def table_text(table: Listing, width: int) -> str:
+    """Return a table in characters that the terminal can show, or its rows as lists if it is too wide."""
+    return Page(width, getattr(output(), "encoding", None) or "utf-8").text(table)

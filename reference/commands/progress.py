@@ -8,8 +8,53 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from tqdm import tqdm
+
+from reference.commands import terminal
+from reference.common.printable import one_line
+
+COUNT, SHARE = "{desc} {bar} {n_fmt}/{total_fmt} {elapsed}", "{desc} {bar} {percentage:.0f}% {elapsed}"
+"""What a bar says besides its description."""
+
+
+class ProgressBar(tqdm):  # type: ignore[type-arg]  # generic in its stubs only
+    """A bar on standard error: on a terminal only, and removed when the work is done.
+
+    Parameters
+    ----------
+    description : str
+    total : int, optional
+    says : str
+        Of :data:`COUNT` and :data:`SHARE`.
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(
+        self, description: str, total: int | None = None, says: str = COUNT, *, quiet: bool = False
+    ) -> None:
+        super().__init__(
+            desc=one_line(description),
+            total=total,
+            bar_format=says,
+            file=sys.stderr,
+            disable=quiet or not sys.stderr.isatty(),
+            leave=False,
+            # a terminal may say that it has no rows, and would be shown nothing
+            ncols=terminal.width(sys.stderr),
+            nrows=20,
+            # the description may change while nothing is counted
+            miniters=0,
+        )
+
+    def advance(self, count: int) -> None:
+        """Count so many more."""
+        self.update(count)
+
+
+def say_above(text: str) -> None:
+    """Write a line on standard error, above the bar if there is one."""
+    tqdm.write(text, file=sys.stderr)
 
 
 @dataclass
@@ -41,24 +86,23 @@ class ProgressWatch:
 
     Parameters
     ----------
-    display : rich.progress.Progress
-    task : TaskID
+    shown : ProgressBar
     clock : callable
         Returns seconds.
     """
 
-    display: Progress
-    task: TaskID
+    shown: ProgressBar
     clock: Callable[[], float] = time.monotonic
     _pass: ReadingPass | None = None
 
     def expect(self, releases: int) -> None:
         """Say how many releases there will be."""
-        self.display.update(self.task, total=releases, completed=0)
+        self.shown.reset(releases)
 
     def released(self, name: str) -> None:
         """Count one release."""
-        self.display.update(self.task, advance=1, description=f"fit {name}")
+        self.shown.set_description_str(f"fit {one_line(name)}", refresh=False)
+        self.shown.update()
 
     def read(self, count: int, share: float | None = None) -> None:
         """Count records of a file, and note what share of it has been read."""
@@ -70,14 +114,12 @@ class ProgressWatch:
         else:
             self._pass.records += count
         self._pass.share = self._pass.share if share is None else share
-        self.display.update(self.task, description=f"fit: {self._pass.text(now)}")
+        self.shown.set_description_str(f"fit: {self._pass.text(now)}", refresh=False)
+        self.shown.update(0)
 
 
 @contextmanager
 def watched(*, quiet: bool) -> Iterator[ProgressWatch]:
     """Show progress while the block runs; nothing when `quiet` or when standard error is not a terminal."""
-    console = Console(file=sys.stderr)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    shown = console.is_terminal and not quiet
-    with Progress(*columns, console=console, transient=True, disable=not shown) as display:
-        yield ProgressWatch(display, display.add_task("fit", total=None))
+    with ProgressBar("fit", quiet=quiet) as shown:
+        yield ProgressWatch(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TextIO
 
 from reference.commands.output import output
 from reference.common.page import Page
@@ -18,9 +19,9 @@ def page(out: str | None) -> Page:
     return Page(width(), output().encoding or "utf-8")
 
 
-def width() -> int | None:
-    """Return the columns of the terminal (COLUMNS, if set); None without a terminal."""
-    own, columns = output(), os.environ.get("COLUMNS", "")
+def width(stream: TextIO | None = None) -> int | None:
+    """Return the columns (COLUMNS, if set) of the terminal that a stream, or the output, leads to; else None."""
+    own, columns = stream or output(), os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return max(int(columns), NARROWEST)
     if not own.isatty():

@@ -21,7 +21,7 @@ EXTRAS = {
 """The extra that installs a library, by its import name."""
 
 CORE = {
-    **{name: name for name in ("numpy", "scipy", "joblib", "threadpoolctl", "click", "rich", "msgspec", "opendp")},
+    **{name: name for name in ("numpy", "scipy", "joblib", "threadpoolctl", "click", "tqdm", "msgspec", "opendp")},
     "sklearn": "scikit-learn",
     "flint": "python-flint",
 }

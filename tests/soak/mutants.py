@@ -80,7 +80,7 @@ LEMMAS = "audit/gate/proofs/test_proofs.py::test_constants_file_is_as_generated"
 """Generates the lemmas from the source again."""
 
 LIBRARIES = (
-    "pytest numpy scipy.optimize scipy.stats sklearn.base pandas pyarrow hypothesis flint click rich msgspec"
+    "pytest numpy scipy.optimize scipy.stats sklearn.base pandas pyarrow hypothesis flint click tqdm msgspec"
 )
 
 """Imported once, before the forks."""

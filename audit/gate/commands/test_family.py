@@ -336,7 +336,7 @@ def test_fit_and_estimate_on_the_embedded_table_need_no_extra(words):
         # imported before any command, and by one
         ("click", "fit --mechanism pdfc --seed 1"),
         ("flint", "fit --mechanism pdfc --seed 1"),
-        ("rich", "audit sensitivity --dimension 2"),
+        ("tqdm", "fit --mechanism pdfc --seed 1"),
     ],
 )
 def test_missing_library_of_the_core_is_one_line(library, words):

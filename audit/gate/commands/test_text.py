@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from click import Context
-from rich.table import Table
 
 from audit.commands.again import again
 from audit.commands.options import several
 from audit.commands.text import columns, fitted, table_text
 from reference.commands.parsing import argument, command, option
+from reference.common.page import Listing
 
 LINE = "  again:   python -m audit privacy adfc --epsilon-s 10 --x-s 'a name' --dimension 13 --records 1000"
 
@@ -34,22 +34,55 @@ def test_a_command_that_is_broken_still_runs(width):
     assert shlex.split(text.replace("\\\n", "")) == shlex.split(LINE)
 
 
-def table() -> Table:
-    found = Table(title="A title")
-    for heading in ("first", "the second"):
-        found.add_column(heading, no_wrap=True)
-    found.add_row("a cell", "of several words")
-    return found
+TABLE = Listing("A title", ("first", "the second"), (("a cell", "of several words"), ("b", "one")))
 
 
 def test_a_table_that_is_too_wide_becomes_a_list():
-    assert "│ a cell" in table_text(table(), 80)
-    assert table_text(table(), 20).splitlines() == [
-        "A title",
-        "first a cell",
-        "  the second: of",
-        "    several words",
+    assert table_text(TABLE, 80).splitlines() == [
+        "           A title",
+        "┏━━━━━━━━┳━━━━━━━━━━━━━━━━━━┓",
+        "┃ first  ┃ the second       ┃",
+        "┡━━━━━━━━╇━━━━━━━━━━━━━━━━━━┩",
+        "│ a cell │ of several words │",
+        "│ b      │ one              │",
+        "└────────┴──────────────────┘",
     ]
+    assert table_text(TABLE, 29) == table_text(TABLE, 80)
+    listed = ["A title", "first: a cell", "  the second  of several", "              words", "first: b"]
+    assert table_text(TABLE, 28).splitlines() == [*listed, "  the second  one"]
+
+
+def test_columns_fold_at_spaces_before_a_table_becomes_a_list():
+    folding = replace(TABLE, folds=("the second",))
+    assert table_text(folding, 22).splitlines()[1:] == [
+        "┏━━━━━━━━┳━━━━━━━━━━━┓",
+        "┃ first  ┃ the       ┃",
+        "┃        ┃ second    ┃",
+        "┡━━━━━━━━╇━━━━━━━━━━━┩",
+        "│ a cell │ of        │",
+        "│        │ several   │",
+        "│        │ words     │",
+        "│ b      │ one       │",
+        "└────────┴───────────┘",
+    ]
+    assert "first: a cell" in table_text(folding, 19)
+
+
+def test_a_table_without_borders_has_no_spaces_at_its_ends():
+    bare = Listing(
+        "Title", ("name", "count"), (("a", "1"), ("bcdef", "10,000,000")), numbers=("count",), bordered=False
+    )
+    assert table_text(bare, 80).splitlines() == [
+        "      Title",
+        "name        count",
+        "a               1",
+        "bcdef  10,000,000",
+    ]
+
+
+def test_wide_and_combining_characters_keep_the_borders_in_line():
+    wide = Listing("", ("one", "two"), (("\u8868", "x"), ("e\u0301e", "y")))
+    assert table_text(wide, 80).splitlines()[3:5] == ["│ \u8868  │ x   │", "│ e\u0301e  │ y   │"]
 
 
 def test_a_file_has_no_columns(monkeypatch):
