@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from audit.commands.conformance import TestedOptions
 from audit.commands.options import several
 from audit.commands.text import columns, fitted
-from audit.conformance.diagnosis import diagnose
-from audit.conformance.differential import COMPARED, Differences, compare
-from audit.conformance.outcome import counts
-from audit.vectors.format import text_of
+from audit.vectors.format import COMPARED, text_of
 from reference.commands.file_names import WrittenFile
 from reference.commands.options import FileOptions, emit, write_file
 from reference.commands.parsing import command as make_command
@@ -22,6 +19,9 @@ from reference.commands.parsing import option
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.files import json_text
+
+if TYPE_CHECKING:
+    from audit.conformance.differential import Differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +62,8 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
     Exit code 0 if every data set that it does not skip is answered correctly, 1 if one is not, 3 if nothing was
     answered, or answers change after a restart.  How to write a harness: audit/vectors/README.md.
     """
+    from audit.conformance.differential import compare
+
     for kind in made.only:
         if kind not in COMPARED:
             raise ReadingError("only", kind, "of " + ", ".join(COMPARED))
@@ -76,6 +78,9 @@ def command(subject: TestedOptions, made: ComparedOptions, output: ComparedOutpu
 
 
 def _document(found: Differences) -> dict[str, Any]:
+    from audit.conformance.diagnosis import diagnose
+    from audit.conformance.outcome import counts
+
     return {
         "program": found.report.program,
         "verdict": found.report.verdict,
@@ -95,6 +100,9 @@ def _document(found: Differences) -> dict[str, Any]:
 
 
 def _lines(found: Differences) -> Iterator[str]:
+    from audit.conformance.diagnosis import diagnose
+    from audit.conformance.outcome import counts
+
     yield f"program: {found.report.program}"
     every = found.report.outcomes
     for kind in dict.fromkeys(one.kind for one in every):

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from audit.commands.options import several
 from audit.commands.text import columns, fitted
 from audit.conformance.exchange import Exchange
-from audit.conformance.report import Report
-from audit.conformance.samples import SampleReport, sampled
-from audit.conformance.selection import chosen, command_of, report_of
 from audit.vectors.mutants import MUTANTS
-from audit.vectors.sources.registry import TYPES
 from reference.commands.file_names import CommandLine, WrittenFile
 from reference.commands.options import FileOptions, emit, write_file
 from reference.commands.parsing import command as make_command
@@ -25,6 +21,10 @@ from reference.commands.progress import ProgressBar
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE
 from reference.common.files import json_text
+
+if TYPE_CHECKING:
+    from audit.conformance.report import Report
+    from audit.conformance.samples import SampleReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,8 @@ class TestedOptions:
         if not self.timeout > 0:
             raise ReadingError("timeout", self.timeout, "positive")
         exchange: Exchange = "json" if self.exchange == "json" or self.module is not None else "flat"
+        from audit.conformance.selection import command_of
+
         return command_of(self.program, self.module), exchange
 
 
@@ -96,6 +98,8 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
     fails without any case, 3 if nothing was answered, or answers change after a restart.
     How to write a harness: audit/vectors/README.md.
     """
+    from audit.conformance.selection import chosen, report_of
+
     work = chosen(cases.only)
     if cases.list:
         emit(_listing([kind for kind, _ in work], output), output.out)
@@ -112,6 +116,8 @@ def command(subject: TestedOptions, cases: CaseOptions, output: ReportOptions) -
 
 def _sampled(words: list[str], exchange: Exchange, asked: tuple[TestedOptions, CaseOptions, ReportOptions]) -> int:
     """Test the distribution of a program's draws."""
+    from audit.conformance.samples import sampled
+
     subject, cases, output = asked
     if not 0 < cases.significance < 1:
         raise ReadingError("significance", cases.significance, "between 0 and 1")
@@ -130,6 +136,8 @@ def _written(report: Report | SampleReport, output: ReportOptions) -> int:
 
 
 def _listing(kinds: list[str], output: ReportOptions) -> str:
+    from audit.vectors.sources.registry import TYPES
+
     found = {kind: kinds.count(kind) for kind in TYPES if kind in kinds}
     flags = {flag: mutant.told()[0] for flag, mutant in MUTANTS.items()}
     if output.format == "json":

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from audit.claims.registry import claims
 from audit.commands.options import require_checkout
 from audit.commands.text import columns, fitted
-from audit.vectors.build import build
-from audit.vectors.check import read_all, stale, static_problems
-from audit.vectors.format import VectorFile, path_of, text_of
 from audit.vectors.mutants import MUTANTS
-from audit.vectors.sources.registry import TYPES
 from reference.commands.options import emit, out_option, write_file
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED
 from reference.common.files import json_text
+
+if TYPE_CHECKING:
+    from audit.vectors.format import VectorFile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +39,11 @@ def command(options: VectorOptions) -> int:
     `generate` rewrites audit/vectors/v1, `check` judges the committed files (exit code 1 when something is
     wrong), `describe` counts cases and lists the bugs that their flags name.
     """
+    from audit.vectors.check import read_all, stale, static_problems
+
     if options.action == "generate":
         require_checkout("`generate`")
-        for kind in TYPES:
-            write_file("vectors", str(path_of(kind)), text_of(build(kind)))
+        _generate()
     files, problems = read_all()
     if options.action == "check":
         problems += static_problems(files, claims())
@@ -54,6 +55,15 @@ def command(options: VectorOptions) -> int:
         options.out,
     )
     return EXIT_REFUTED if problems else EXIT_FINE
+
+
+def _generate() -> None:
+    from audit.vectors.build import build
+    from audit.vectors.format import path_of, text_of
+    from audit.vectors.sources.registry import TYPES
+
+    for kind in TYPES:
+        write_file("vectors", str(path_of(kind)), text_of(build(kind)))
 
 
 def description(files: dict[str, VectorFile]) -> dict[str, object]:

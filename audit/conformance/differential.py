@@ -28,14 +28,11 @@ from audit.conformance.report import Report
 from audit.vectors.answers import answer
 from audit.vectors.build import case_of, note_of
 from audit.vectors.cases.asked import DOUBLE, AskedCase
-from audit.vectors.format import VERSION, SecondSource, TestGroup, VectorCase, VectorFile, load
+from audit.vectors.format import COMPARED, VERSION, SecondSource, TestGroup, VectorCase, VectorFile, load
 from audit.vectors.judge import passes
 from audit.vectors.sources.registry import SOURCES, expected
 from audit.vectors.steps import Steps
 from reference.common.documents import converted
-
-COMPARED = ("Domain", "Coefficients", "FairnessMetric", "Release")
-"""Group types whose inputs have records.  Their cases need doubles only."""
 
 SHRUNK = ("failed", "crash")
 """Outcomes whose cases are shrunk; a program that hangs would hang at every step."""

@@ -16,6 +16,9 @@ FOLDER = "audit/vectors/v1"
 
 VERSION = "1.0"
 
+COMPARED = ("Domain", "Coefficients", "FairnessMetric", "Release")
+"""Group types whose inputs have records: `compare` makes these.  Their cases need doubles only."""
+
 
 class Ends(Document, frozen=True):
     """An enclosure: an answer passes on an end or between the two."""

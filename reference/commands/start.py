@@ -46,6 +46,9 @@ def remedy(makefile: Path = MAKEFILE) -> str:
 def starting() -> Iterator[None]:
     """Wrap the imports of a command line: if a library is missing, or on an interruption, end with one line."""
     open_closed_streams()
+    if sys.flags.optimize > 1:
+        sys.stderr.write("error: help and vectors are made of docstrings: run Python without -OO\n")
+        leave(EXIT_USAGE)
     try:
         yield
     except ModuleNotFoundError as problem:

@@ -297,15 +297,20 @@ class Refused:
 
 sys.meta_path.insert(0, Refused())
 from audit.commands.cfm import command
+"""
+
+CALLED = """
 from reference.commands.parsing import exit_with
 sys.argv[1:] = {words!r}
 exit_with(command, name="cfm")
 """
 
 
-def refusing(refused: Sequence[str], words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run ``cfm`` where some libraries are not installed."""
-    program = REFUSING.format(refused=tuple(refused), words=list(words))
+def refusing(
+    refused: Sequence[str], words: Sequence[str], *, then: str = CALLED
+) -> subprocess.CompletedProcess[str]:
+    """Run ``cfm``, or other code after its import, where some libraries are not installed."""
+    program = REFUSING.format(refused=tuple(refused)) + then.replace("{words!r}", repr(list(words)))
     return subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -328,6 +333,35 @@ def test_fit_and_estimate_on_the_embedded_table_need_no_extra(words):
     done = refusing(EXTRAS, words.split())
     assert (done.returncode, done.stderr) == (EXIT_FINE, "")
     assert json.loads(done.stdout)
+
+
+HELPED = """
+import click
+from reference.commands.parsing import Family
+
+def helped(made, words):
+    print(*words, made.main([*words, "--help"], prog_name="cfm", standalone_mode=False) or "")
+    context = click.Context(command)
+    group = command if not words else command.get_command(context, words[0])
+    if isinstance(group, Family) and len(words) < 2:
+        for name in group.list_commands(context):
+            helped(made, [*words, name])
+
+helped(command, [])
+"""
+
+
+def test_help_of_every_command_needs_no_extra():
+    done = refusing(EXTRAS, (), then=HELPED)
+    assert (done.returncode, done.stderr) == (EXIT_FINE, "")
+    assert done.stdout.count("\nUsage: ") > len(ROWS) + len(REFERENCE)
+
+
+def test_python_without_docstrings_is_refused():
+    words = [sys.executable, "-OO", "-m", "audit", "vectors", "check"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    said = "error: help and vectors are made of docstrings: run Python without -OO\n"
+    assert (done.returncode, done.stdout, done.stderr) == (EXIT_USAGE, "", said)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from audit.conformance.differential import COMPARED, MOST_STARTS, compare, made
+from audit.conformance.differential import MOST_STARTS, compare, made
 from audit.conformance.program import Reply
 from audit.conformance.selection import command_of
 from audit.gate.conformance.written import python_program
 from audit.gate.running import program
 from audit.vectors.build import mutated
-from audit.vectors.format import VectorFile
+from audit.vectors.format import COMPARED, VectorFile
 from audit.vectors.sources.registry import expected
 from reference.common.documents import read_file
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED, EXIT_USAGE
