@@ -20,6 +20,7 @@ from audit.vectors.pairs import measured
 from audit.vectors.sources.registry import SOURCES, TYPES, expected
 from audit.vectors.steps import STEPS, Answer, Steps
 from reference.common.documents import converted
+from reference.common.errors import InputError
 
 HOW_TO: dict[str, tuple[str, ...]] = {
     "Domain": ("Encode the rows by the declared bounds.", "Answer dimension, x and y."),
@@ -44,6 +45,10 @@ HOW_TO: dict[str, tuple[str, ...]] = {
 
 FIRST_ID = 1000
 """Ids of the n-th group type start at n times this."""
+
+
+class TwoAnswersError(InputError):
+    """The reference and the second source answer a case differently: one of them is wrong."""
 
 
 class Watched(Steps):
@@ -85,12 +90,12 @@ def flags_of(kind: str, inputs: Answer, right: Answer | None) -> tuple[str, ...]
 
     Raises
     ------
-    AssertionError
-        When the reference itself fails.
+    TwoAnswersError
     """
     watched = Watched()
     found = measured(inputs, answer(watched, kind, inputs))
-    assert passes(right, found), (kind, inputs, right, found)
+    if not passes(right, found):
+        raise TwoAnswersError(f"{kind}: the reference answers {found}, the second source {right}, for {inputs}")
     near = (flag for flag in MUTANTS if REPLACED[flag] & watched.used)
     return tuple(sorted(flag for flag in near if not passes(right, mutated(flag, kind, inputs))))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from audit.vectors.build import FIRST_ID, build, mutated
+from audit.vectors.build import FIRST_ID, TwoAnswersError, build, mutated
 from audit.vectors.cover import gaps
 from audit.vectors.format import VectorFile, load, path_of, text_of
 from audit.vectors.judge import passes
@@ -69,7 +69,12 @@ def _file_problems(kind: str, file: VectorFile, claims: set[str]) -> Iterator[st
 def stale(kinds: Iterable[str] = TYPES) -> Iterator[str]:
     """Yield the files that would be generated differently: other answers, or other flags."""
     for kind in kinds:
-        if path_of(kind).read_text(encoding="utf-8") != text_of(build(kind)):
+        try:
+            text = text_of(build(kind))
+        except TwoAnswersError as problem:
+            yield str(problem)
+            continue
+        if path_of(kind).read_text(encoding="utf-8") != text:
             yield f"{kind}: the committed file is not what is generated now; {RENEW}"
 
 

@@ -142,6 +142,13 @@ def test_linter_fires_on_a_spoiled_file(changes, said):
     assert any(said in problem for problem in static_problems(files, claims()))
 
 
+def test_check_says_where_the_reference_is_wrong(monkeypatch):
+    monkeypatch.setattr(Steps, "laplace_scale", lambda *_: 1.0)
+    said = list(stale(["Scale"]))
+    assert len(said) == 1
+    assert said[0].startswith("Scale: the reference answers ")
+
+
 def test_linter_fires_on_gaps_and_unknown_claims():
     few = msgspec.structs.replace(FILES["Domain"], test_groups=FILES["Domain"].test_groups[:0])
     assert any("0 cases where 30" in problem for problem in static_problems(FILES | {"Domain": few}, claims()))
