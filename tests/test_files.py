@@ -83,6 +83,13 @@ def test_write_whole_respects_the_umask(tmp_path: Path) -> None:
     assert (tmp_path / "new.txt").stat().st_mode & 0o777 == 0o640
 
 
+def test_write_whole_keeps_the_rights_of_an_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "private.txt"
+    path.touch(mode=0o600)
+    write_whole(path, "new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o600)
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_json_text_refuses_what_json_has_not(bad: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,14 +52,21 @@ def write_whole(path: str | Path, content: str | bytes | Iterable[str]) -> None:
             file.writelines(_as_bytes(chunk) for chunk in chunks)
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        scratch.chmod(0o666 & ~mask)
+        scratch.chmod(_mode_of(target))
         scratch.replace(target)
     except BaseException:
         scratch.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _mode_of(target: Path) -> int:
+    """Return the rights that a file has or, if it is new, gets by default."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def is_kept(path: Path) -> bool:
@@ -106,6 +115,6 @@ def _as_bytes(chunk: str | bytes) -> bytes:
     return chunk.encode() if isinstance(chunk, str) else chunk
 
 
-def json_text(document: Any) -> str:
+def json_text(document: Any, *, ascii_only: bool = True) -> str:
     """Return a JSON document as text; NaN and infinity are refused because JSON has neither."""
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=ascii_only) + "\n"
