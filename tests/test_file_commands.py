@@ -355,6 +355,14 @@ def test_describe_names_the_column_that_was_meant(run: Run) -> None:
     assert "there is no such column; did you mean 'age'? (file people.csv, column 'Age ')" in err
 
 
+def test_describe_leaves_names_as_they_are(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("Größe,y\n1,0\n2,1\n", encoding="utf-8")
+    described = ("domain", "--describe", "--data", "people.csv", "--label", "y", "--bounds-from-data")
+    assert '"Größe"' in run(*described)[1]
+    assert run(*described, "--out", "d.json")[0] == EXIT_FINE
+    assert '"Größe"' in (tmp_path / "d.json").read_text(encoding="utf-8")
+
+
 @pytest.mark.usefixtures("files")
 def test_describe_refuses_a_label_that_is_no_column(run: Run) -> None:
     code, out, err = run("domain", "--describe", "--data", "people.csv", "--label", "zzz")

@@ -127,13 +127,19 @@ def command(options: DomainOptions, output: DomainOutput) -> int:
         raise ReadingError("data", None, "given: the name of a data set, or a data file")
     elif is_table_file(options.data):
         sys.stderr.write(f"warning: {WARNING}\n")
-        text = json_text(template(open_table(options.data), options, sys.stderr.write))
+        text = _to_edit(template(open_table(options.data), options, sys.stderr.write), output.out)
     elif options.describe and options.data not in SOURCES:
         raise ReadingError("data", options.data, "a file whose name ends in " + ", ".join(ENDINGS))
     else:
-        text = json_text(plain(shipped_domain(options.data, encoding_from(options))))
+        text = _to_edit(plain(shipped_domain(options.data, encoding_from(options))), output.out)
     emit(text, output.out)
     return EXIT_FINE
+
+
+def _to_edit(document: Any, out: str | None) -> str:
+    """Return a document whose names stand as they are, unless the page lacks a character."""
+    text = json_text(document, ascii_only=False)
+    return text if page(out).has(text) else json_text(document)
 
 
 # --- Check ---------------------------------------------------------------------------------------------------
