@@ -96,7 +96,7 @@ def _check(options: ClaimsOptions) -> None:
     if options.map and options.write:
         raise ReadingError("map", options.map, "left out with --write, which renews the paper map")
     if options.map and not paper_map.PATH.is_file():
-        raise ReadingError("map", options.map, "left out where the documents are not: it needs a checkout")
+        raise click.UsageError("--map needs a checkout: an installed package has no documents")
     if options.write:
         require_checkout("--write")
     if options.write and options.claim:

@@ -87,7 +87,7 @@ def command(options: ValidityOptions) -> int:
     if plan.only != EVERY_KIND and options.out is not None and not Path(options.out).is_file():
         raise ReadingError("out", options.out, "a document whose rows of these kinds are renewed")
     if options.out is None and not DOCUMENT.is_file():
-        raise ReadingError("out", None, "named where docs/ is not: only a checkout has it")
+        raise click.UsageError("give --out FILE: only a checkout has docs/, where the results go by default")
     target = DOCUMENT if options.out is None else Path(options.out)
     before = None if plan.only == EVERY_KIND else json.loads(target.read_text(encoding="utf-8"))
     rows, spent = _measured(plan, options.workers, target.with_suffix(PARTIAL))

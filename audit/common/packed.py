@@ -29,6 +29,8 @@ def place_of(place: str = "") -> Place:
 @cache
 def _root() -> Place:
     if not ARCHIVE.is_file():
+        if not (CHECKOUT / "pyproject.toml").is_file():
+            raise UnreadableFileError("is not there: install the package again", file=str(ARCHIVE))
         return CHECKOUT
     import lzma
 

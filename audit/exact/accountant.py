@@ -58,7 +58,7 @@ class NoisySums:
 
     def __post_init__(self) -> None:
         if (self.bound is None) == (self.sensitivity is None):
-            raise ReadingError("bound", self.bound, "given, or a sensitivity in its place: one of them")
+            raise ReadingError("bound or sensitivity", None, "given, and not both")
         for name in ("scale", "bound", "sensitivity"):
             value = getattr(self, name)
             if value is not None and (value <= 0 or not in_float_range(value)):

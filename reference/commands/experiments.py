@@ -130,7 +130,7 @@ class ExperimentOutput:
 def command(asked: ExperimentOptions, readings: ReadingOptions, output: ExperimentOutput) -> int:
     """Run ``experiments``."""
     if asked.name in (PAGE, QUESTION_PAGES) and not pages.PAGE.is_file():
-        raise ReadingError("name", asked.name, "left out where docs/ is not: it needs a checkout")
+        raise click.UsageError(f"`{asked.name}` needs a checkout: an installed package has no documents")
     if asked.name == QUESTION_PAGES:
         write_question_pages(output)
         return EXIT_FINE

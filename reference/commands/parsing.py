@@ -71,6 +71,10 @@ class Choice(click.Choice[str]):
         """Return the error for another word."""
         return unknown("choice", str(value), self.choices)
 
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        """Return what could have been given."""
+        return f"one of {', '.join(self.choices)}"
+
 
 class Names(click.ParamType[tuple[str, ...]]):
     """One word or several, with commas between them.

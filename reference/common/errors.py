@@ -309,7 +309,10 @@ class MissingExtraError(InputError, ImportError):
         self.extra = extra
         package = "calibrated-functional-mechanism"
         super().__init__(
-            f"{purpose} needs {library}: pip install " + (f"'{package}[{extra}]'" if extra else package)
+            f"{purpose} needs {library}: pip install "
+            + (f"'{package}[{extra}]'" if extra else package)
+            # other versions of what the package uses
+            + (", in an environment of its own (make peers)" if extra == "peers" else "")
         )
 
 

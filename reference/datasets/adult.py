@@ -7,6 +7,7 @@ paper's 13 features: 12 unprotected ones and sex.  A missing value ``?`` is a se
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,7 +253,10 @@ def _from_openml(folder: Path) -> Table:
     from sklearn.datasets import fetch_openml
 
     try:
-        frame = fetch_openml("adult", version=2, as_frame=True, parser="auto", n_retries=1).frame
+        with warnings.catch_warnings():
+            # that it tries again; what matters is the error below
+            warnings.simplefilter("ignore")
+            frame = fetch_openml("adult", version=2, as_frame=True, parser="auto", n_retries=1).frame
     except Exception as problem:
         raise MissingDataError(
             f"Adult is not at {folder} (looked for {' and '.join(FILES)}) and could not be fetched from "
