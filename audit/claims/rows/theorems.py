@@ -546,7 +546,8 @@ def worst_delta(factor: Fraction) -> Fraction:
         "sqrt(2/pi); r is Mills' ratio."
     ),
     repaired=(
-        "The step of the proof needs |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2), and no small delta."
+        "The theorem as printed. The proof's step holds if |V_1| <= (2 sigma^2 epsilon - Delta_2^2)/(2 Delta_2); "
+        "delta need not be small."
     ),
     advice="You may use the theorem. The analytic Gaussian mechanism needs less noise for the same statement.",
     rerun=("python -m audit privacy relaxed_functional --epsilon 1 --delta 1e-3",),
