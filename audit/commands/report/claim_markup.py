@@ -110,7 +110,8 @@ def _losses(losses: dict[str, Any]) -> str:
         rows.append(["δ", number(_float(losses["claimed_delta"])), number(losses["exact_delta"])])
     budget = prose(", ".join(f"{name} = {value}" for name, value in losses["budget"].items()))
     shown = table(("parameter", "claimed", "exact"), rows, "Claimed and exact", classes="narrow")
-    return f"<p>At {budget}:</p>{shown}" if budget else shown
+    records = "any number of" if losses["records"] is None else f"{losses['records']:,}"
+    return f"<p>At {budget}, for {records} records:</p>{shown}" if budget else shown
 
 
 def _float(text: Any) -> float:
