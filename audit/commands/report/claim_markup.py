@@ -11,7 +11,7 @@ from typing import Any
 from audit.claims.paper_items import numbers_of
 from audit.claims.render import evidence_lines
 from audit.commands.report.formulas import typeset
-from audit.commands.report.markup import badge, code, folded, number, sign, table, terms
+from audit.commands.report.markup import badge, code, folded, listing, number, sign, table, terms
 
 COLUMNS = 88
 """Most characters in a line of evidence."""
@@ -84,11 +84,9 @@ def _opened(row: dict[str, Any]) -> str:
         ("The check fires on", prose(row["controls"][1]) if row["controls"] else ""),
         ("Run it again", "<br>".join(code(line) for line in _commands(row))),
     ]
-    lines = escape("\n".join(evidence_lines(row["evidence"], width=COLUMNS)))
+    lines = "\n".join(evidence_lines(row["evidence"], width=COLUMNS))
     label = f"All evidence for {escape(row['id'])}"
-    evidence = folded(
-        label, f'<pre tabindex="0" role="region" aria-label="{label}">{lines}</pre>', classes="evidence"
-    )
+    evidence = folded(label, listing(label, lines), classes="evidence")
     return f'<div class="opened">{terms(parts)}{evidence}</div>'
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -192,6 +193,10 @@ def test_vendored_files_are_the_ones_that_their_digests_name():
     listed = dict(reversed(line.split("  ")) for line in (ASSETS / "vendor/SHA256SUMS").read_text().splitlines())
     kept = {path.name: path.read_bytes() for path in (ASSETS / "vendor").glob("*.js")}
     assert {name: hashlib.sha256(content).hexdigest() for name, content in kept.items()} == listed
+
+
+def test_the_page_carries_the_licences_of_what_it_carries(html):
+    assert escape((ASSETS / "vendor/LICENSES").read_text(encoding="utf-8").strip()) in html
 
 
 def test_the_command_writes_a_page_and_its_data(tmp_path, monkeypatch, capsys, document):
