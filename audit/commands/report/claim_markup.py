@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from audit.claims.paper_items import numbers_of
@@ -48,17 +48,21 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
 
 def _claim(row: dict[str, Any]) -> str:
     name = row["id"]
-    words = " ".join([*(str(row[part] or "") for part in SEARCHED), *numbers_of(name)])
+    written = " ".join([*(str(row[part] or "") for part in SEARCHED), *numbers_of(name)])
+    shown = unescape(TAG.sub("", prose(written)))
+    words = " ".join(dict.fromkeys(f"{written} {shown}".lower().split()))
     flags = [row["proof"] == "wrong" and "wrong", row["theorems"] and "coq", row["pairs"] and "pair"]
     classes = "claim open-in-print" if name in OPEN_ON_PAPER else "claim"
     return (
         f'<details class="{classes}" id="claim-{escape(name)}" data-verdict="{row["verdict"]}" '
         f'data-flags="{" ".join(flag for flag in flags if flag)}" '
-        f'data-words="{escape(words.lower(), quote=True)}">'
+        f'data-words="{escape(words, quote=True)}">'
         f'<summary><span class="id">{escape(name)}</span>{badge(row["verdict"])}'
         f'<span class="statement">{prose(row["statement"])}</span></summary>{_opened(row)}</details>'
     )
 
+
+TAG = re.compile(r"<[^>]*>")
 
 SEARCHED = ("id", "statement", "place", "why", "failing_step", "repaired", "advice", "machine_proof", "check")
 

@@ -46,6 +46,11 @@ addEventListener("load", () => setTimeout(async () => {
     search.value = "Theorem 5 ADFC"; tell(search);
     seen.searched = names();
     seen.shown = document.getElementById("shown").textContent;
+    seen.signs = {};
+    for (const sign of ["ε_s", "εs", "√", "≤", "epsilon_s"]) {
+      search.value = sign; tell(search);
+      seen.signs[sign] = names().length;
+    }
     search.value = "nothing has these words"; tell(search);
     seen.nothing = [names().length, document.getElementById("none-shown").hidden];
     form.reset(); await pause();
@@ -59,6 +64,11 @@ addEventListener("load", () => setTimeout(async () => {
     location.hash = "#claim-T5"; await pause();
     const linked = document.getElementById("claim-T5");
     seen.linked = [linked.open, !linked.parentElement.hidden, document.activeElement.parentElement === linked];
+    linked.open = false;
+    search.value = "nothing has these words"; tell(search);
+    document.querySelector("a[href='#claim-T5']").click(); await pause();
+    seen.again = [linked.open, !linked.parentElement.hidden];
+    location.hash = "#%E0%A4%A"; await pause();
     location.hash = "#theorem-theorem_5_is_false"; await pause();
     seen.theorem = document.getElementById("theorem-theorem_5_is_false").closest("details").open;
     const budgets = document.getElementById("budgets"), judged = document.getElementById("judged");
@@ -139,8 +149,15 @@ def test_search_and_filters_show_what_fits(seen):
     assert (seen["opened"], seen["closed"]) == (len(expected), 0)
 
 
+def test_search_finds_signs_as_the_page_shows_them(seen):
+    assert len(set(seen["signs"].values()) - {0}) > 1
+    assert 0 not in seen["signs"].values()
+    assert seen["signs"]["ε_s"] == seen["signs"]["εs"] < len(committed()) / 2
+
+
 def test_links_open_what_they_lead_to(seen):
     assert seen["linked"] == [True, True, True]
+    assert seen["again"] == [True, True]
     assert seen["theorem"] is True
 
 
