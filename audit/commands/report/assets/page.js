@@ -53,8 +53,13 @@
   // the same link again changes no hash
   addEventListener("click", (event) => { if (event.target.closest("a")?.hash === location.hash) follow(); });
 
-  const folded = document.querySelectorAll("details.open-in-print");
-  addEventListener("beforeprint", () => folded.forEach((part) => { part.open = true; }));
+  const folded = [...document.querySelectorAll("details")];
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = folded.filter((part) => part.open);
+    for (const part of folded) part.open = part.matches(".open-in-print");
+  });
+  addEventListener("afterprint", () => { for (const part of folded) part.open = opened.includes(part); });
   if (matchMedia("(max-width: 62rem)").matches) document.querySelector("nav details").open = false;
   filter();
   follow();
