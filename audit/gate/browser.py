@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,10 @@ class Page:
         done = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
+
+    def pdf(self) -> bytes:
+        """Print the page."""
+        return b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"])
 
     def press(self, key: str) -> None:
         """Press a key and let it go."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from audit.claims.paper_items import numbers_of
 from audit.claims.render import evidence_lines
 from audit.commands.report.formulas import typeset
-from audit.commands.report.markup import badge, code, folded, number, sign, table, terms
+from audit.commands.report.markup import badge, code, folded, listing, number, sign, table, terms
 
 COLUMNS = 88
 """Most characters in a line of evidence."""
@@ -48,17 +48,21 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
 
 def _claim(row: dict[str, Any]) -> str:
     name = row["id"]
-    words = " ".join([*(str(row[part] or "") for part in SEARCHED), *numbers_of(name)])
+    written = " ".join([*(str(row[part] or "") for part in SEARCHED), *numbers_of(name)])
+    shown = unescape(TAG.sub("", prose(written)))
+    words = " ".join(dict.fromkeys(f"{written} {shown}".lower().split()))
     flags = [row["proof"] == "wrong" and "wrong", row["theorems"] and "coq", row["pairs"] and "pair"]
     classes = "claim open-in-print" if name in OPEN_ON_PAPER else "claim"
     return (
         f'<details class="{classes}" id="claim-{escape(name)}" data-verdict="{row["verdict"]}" '
         f'data-flags="{" ".join(flag for flag in flags if flag)}" '
-        f'data-words="{escape(words.lower(), quote=True)}">'
+        f'data-words="{escape(words, quote=True)}">'
         f'<summary><span class="id">{escape(name)}</span>{badge(row["verdict"])}'
         f'<span class="statement">{prose(row["statement"])}</span></summary>{_opened(row)}</details>'
     )
 
+
+TAG = re.compile(r"<[^>]*>")
 
 SEARCHED = ("id", "statement", "place", "why", "failing_step", "repaired", "advice", "machine_proof", "check")
 
@@ -84,11 +88,9 @@ def _opened(row: dict[str, Any]) -> str:
         ("The check fires on", prose(row["controls"][1]) if row["controls"] else ""),
         ("Run it again", "<br>".join(code(line) for line in _commands(row))),
     ]
-    lines = escape("\n".join(evidence_lines(row["evidence"], width=COLUMNS)))
+    lines = "\n".join(evidence_lines(row["evidence"], width=COLUMNS))
     label = f"All evidence for {escape(row['id'])}"
-    evidence = folded(
-        label, f'<pre tabindex="0" role="region" aria-label="{label}">{lines}</pre>', classes="evidence"
-    )
+    evidence = folded(label, listing(label, lines), classes="evidence")
     return f'<div class="opened">{terms(parts)}{evidence}</div>'
 
 
@@ -110,7 +112,8 @@ def _losses(losses: dict[str, Any]) -> str:
         rows.append(["δ", number(_float(losses["claimed_delta"])), number(losses["exact_delta"])])
     budget = prose(", ".join(f"{name} = {value}" for name, value in losses["budget"].items()))
     shown = table(("parameter", "claimed", "exact"), rows, "Claimed and exact", classes="narrow")
-    return f"<p>At {budget}:</p>{shown}" if budget else shown
+    records = "any number of" if losses["records"] is None else f"{losses['records']:,}"
+    return f"<p>At {budget}, for {records} records:</p>{shown}" if budget else shown
 
 
 def _float(text: Any) -> float:

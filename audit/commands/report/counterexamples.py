@@ -62,10 +62,11 @@ def data_set(evidence: Any) -> list[dict[str, Any]] | None:
 
 
 def losses(evidence: Any) -> dict[str, Any]:
-    """Return the claimed and the exact loss of the first judged statement in the evidence."""
+    """Return the losses of the first judged statement in the evidence; `records` None stands for any number."""
     if isinstance(evidence, dict):
         if "claimed_epsilon" in evidence:
-            return {name: evidence.get(name) for name in LOSSES} | {"budget": evidence.get("budget", {})}
+            found = {name: evidence.get(name) for name in LOSSES} | {"budget": evidence.get("budget", {})}
+            return found | {"records": evidence.get("readings", {}).get("records")}
         for entry in evidence.values():
             if found := losses(entry):
                 return found

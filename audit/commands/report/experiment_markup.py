@@ -16,33 +16,47 @@ DATA = {"adult": "UCI Adult", "us": "US census (ACS 2024)", "german": "German cr
 def frontier_points(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the points to draw for one table: our repaired mechanism, rivals, and the paper's mechanisms."""
     document = found["frontier"]
+    size = document["subset_size"]
     for row in document["rows"]:
         if row["encoding"] == "public" and row["slack"] == "0" and row["delta"] != "0":
             family = (
                 "repaired, for accuracy only" if row["fairness"] == "none" else "repaired, for equal rates too"
             )
             method = f"{family}, by group" if row["group_at_prediction"] else family
-            yield _point(row, (method, family), (row["epsilon"], row["delta"]))
+            run = _run("the repaired mechanism", document["splits"], row["encoding"], size)
+            yield _point(row, (method, family), (row["epsilon"], row["delta"])) | run
     for row in document["references"]:
         if row["encoding"] == "public":
-            yield _point(row, (row["name"], OPEN), (None, None))
+            run = _run("logistic regression without privacy", row["splits"], row["encoding"], size)
+            yield _point(row, (row["name"], OPEN), (None, None)) | run
     for row in (found["rivals"] or {}).get("rows", []):
         if row["encoding"] == "public":
             family = row["library"] if row["epsilon"] else OPEN
             adjacency = ", add or remove" if row["adjacency"] == "add_or_remove_one" else ""
-            yield _point(
-                row, (f"{row['model']} ({row['library']}{adjacency})", family), (row["epsilon"], row["delta"])
-            )
-    for row in (found["peers"] or {}).get("rows", []):
+            names = (f"{row['model']} ({row['library']}{adjacency})", family)
+            run = _run("other libraries, among the same splits", row["splits"], row["encoding"], size)
+            yield _point(row, names, (row["epsilon"], row["delta"])) | run
+    peers = found["peers"] or {}
+    for row in peers.get("rows", []):
         if row["library"] != "this project":
             continue
         method, _, epsilon = row["method"].partition(", epsilon ")
         delta = row["guarantee"].partition("delta ")[2] or "0"
         budget = (epsilon, delta) if epsilon else (None, None)
-        yield _point(row, (f"{method} ({row['library']})", OWN if epsilon else OPEN), budget)
+        run = _run(PAPERS, row["runs"], peers["readings"]["encoding"], peers["subset_size"])
+        yield _point(row, (f"{method} ({row['library']})", OWN if epsilon else OPEN), budget) | run
 
 
 OPEN, OWN = "not private", "the paper's mechanisms"
+PAPERS = "the paper's mechanisms, lr, no_privacy and Zafar's constraint"
+
+ENCODINGS = {"public": "public bins", "ordinal": "ordinal codes"}
+
+
+def _run(of: str, splits: int, encoding: str, size: int | None) -> dict[str, Any]:
+    """Return what a mean is over."""
+    records = "all" if size is None else f"{size:,}"
+    return {"of": of, "splits": splits, "encoding": ENCODINGS[encoding], "records": records}
 
 
 def _point(row: dict[str, Any], names: tuple[str, str], budget: tuple[str | None, str | None]) -> dict[str, Any]:
@@ -65,9 +79,9 @@ def frontier(tables: dict[str, Any]) -> str:
     )
     figures = ""
     for name, found in tables.items():
-        document, rows = found["frontier"], list(frontier_points(found))
+        rows = list(frontier_points(found))
         numbers = table(
-            ("method", "ε", "δ", "accuracy", "risk difference"),
+            ("method", "ε", "δ", "accuracy", "risk difference", "splits"),
             (
                 [
                     escape(row["method"]),
@@ -75,25 +89,35 @@ def frontier(tables: dict[str, Any]) -> str:
                     row["delta"] or "",
                     f"{row['accuracy']:.4f}",
                     f"{row['risk_difference']:.4f}",
+                    str(row["splits"]),
                 ]
                 for row in rows
             ),
             f"{DATA[name]}: means over splits",
-            classes="numeric",
+            classes="numeric means",
         )
         deltas = ", ".join(dict.fromkeys(row["delta"] for row in rows if row["family"].startswith("repaired")))
-        splits = sorted({row["splits"] for row in (found["rivals"] or {}).get("rows", [])})
-        many = " to ".join(map(str, dict.fromkeys(splits[:1] + splits[-1:])))
-        rivals = f"other libraries on {many} of the same splits" if splits else "no rivals"
         figures += figure(
             f"frontier-{name}",
             DATA[name],
-            f"Means over {document['splits']} splits; one mark an epsilon, joined from the smallest to the "
-            f"largest; δ = {deltas} for the repaired mechanism; {rivals}, each at its own adjacency (replacing a "
-            "record, unless the table says otherwise). Filled marks are private.",
+            f"Means over splits of the records: {_means(rows)}. One mark an epsilon, joined from the smallest to "
+            f"the largest; δ = {deltas} for the repaired mechanism; each library at its own adjacency (replacing "
+            "a record, unless the table says otherwise). Filled marks are private.",
             numbers,
         )
     return f'{shown}<div class="two">{figures}</div>'
+
+
+def _means(rows: list[dict[str, Any]]) -> str:
+    """Return over how many splits the means are, of which records and in which encoding."""
+    said = []
+    for of in dict.fromkeys(row["of"] for row in rows):
+        kept = [row for row in rows if row["of"] == of]
+        splits = sorted({row["splits"] for row in kept})
+        many = " to ".join(map(str, dict.fromkeys((splits[0], splits[-1]))))
+        size = "" if kept[0]["records"] == "all" else f", {kept[0]['records']} of the records"
+        said.append(f"{many} for {of} ({kept[0]['encoding']}{size})")
+    return "; ".join(said)
 
 
 def figure_lines(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,10 @@ def parts(document: dict[str, Any]) -> dict[str, str]:
 
 def plotted(document: dict[str, Any]) -> dict[str, Any]:
     """Return the data that the script draws."""
-    found: dict[str, Any] = {"privacy": document["privacy"], "boundaries": document["boundaries"]}
+    found: dict[str, Any] = {
+        "privacy": document["privacy"] | {"drawn_from": privacy_markup.DRAWN_FROM},
+        "boundaries": document["boundaries"],
+    }
     if document["auditor"]["validity"]:
         found["validity"] = document["auditor"]["validity"]
     if document["auditor"]["catalogue"]:

@@ -67,6 +67,11 @@ def folded(label: str, inside: str, *, classes: str = "") -> str:
     return f'<details class="{classes}"><summary>{label}</summary>{inside}</details>'
 
 
+def listing(label: str, text: str) -> str:
+    """Return lines as they are, in a part that the keyboard can scroll."""
+    return f'<pre tabindex="0" role="region" aria-label="{label}">{escape(text)}</pre>'
+
+
 def code(text: str) -> str:
     """Return a name or a command as code."""
     return f"<code>{escape(text)}</code>"

@@ -8,7 +8,17 @@ from typing import Any
 
 from audit.commands.report import figure_markup
 from audit.commands.report.claim_markup import ledger, prose
-from audit.commands.report.markup import MEANINGS, badge, code, data_element, folded, section, table, terms
+from audit.commands.report.markup import (
+    MEANINGS,
+    badge,
+    code,
+    data_element,
+    folded,
+    listing,
+    section,
+    table,
+    terms,
+)
 from audit.common.packed import place_of
 
 ASSETS = place_of("audit/commands/report/assets")
@@ -179,4 +189,10 @@ def _rerun(document: dict[str, Any]) -> str:
         ([code(name), code(digest)] for name, digest in document["files"].items()),
         "Committed results that this page reads, beside the ledger and the proofs",
     )
-    return commands + made + folded("The files that were read", files)
+    label = "Licences of the libraries that draw the figures"
+    return (
+        commands
+        + made
+        + folded("The files that were read", files)
+        + folded(label, listing(label, _asset("vendor/LICENSES")))
+    )

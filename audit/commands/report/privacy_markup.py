@@ -14,6 +14,9 @@ MECHANISMS = {
     "functional": "Functional mechanism (Lemma 1)",
 }
 
+DRAWN_FROM = {"epsilon": 0.05, "share": 0.001}
+"""The least loss that is drawn, in claims: a logarithmic axis has no 0."""
+
 NORMS = {"unit_ball": "unit ball, as the paper states", "unit_box": "unit box, as its constants need"}
 
 
@@ -43,29 +46,31 @@ def privacy(document: dict[str, Any]) -> str:
             ]
             for row in rows
         ),
-        "Claimed and exact epsilon, d = 13, unit ball",
+        "Claimed and exact epsilon, d = 13, unit ball, any number of records",
         classes="numeric",
     )
     return (
         "<p>How much the published mechanism loses, beside what its theorem states: the exact loss over all "
-        "pairs of neighbouring data sets, for the noisy coefficients. Every point was computed when this page "
-        f"was made, by {code('reference.accounting.exact_privacy')}; none is interpolated. The published "
-        "theorem is refuted where the exact loss is above the claim.</p>"
+        "pairs of neighbouring data sets with any number of records, for the noisy coefficients. (The ledger "
+        "says for how many records its losses are.) Every point was computed when this page was made, by "
+        f"{code('reference.accounting.exact_privacy')}; none is interpolated. The published theorem is refuted "
+        "where the exact loss is above the claim.</p>"
         f'<form id="budgets" aria-label="Budgets">{controls}</form>'
         '<p id="judged" class="judged" role="status"></p>'
         + figure(
             "loss-by-ratio",
             "Claimed and exact epsilon against the ratio of budgets",
             "Dashed with circles: what the theorem states. Solid with squares: the exact loss at the claimed "
-            "delta. Crosses mark ratios at which the statement is refuted. Both axes are logarithmic; a mark "
-            "on the lower edge is 0.",
+            "delta. Crosses mark ratios at which the statement is refuted. Both axes are logarithmic; an exact "
+            f"loss below {DRAWN_FROM['epsilon']:g} of the smallest claim, such as 0, is drawn at that height.",
             numbers,
         )
         + figure(
             "loss-by-dimension",
             "Exact over claimed epsilon, against the dimension",
             "At the chosen budgets. Above the line at 1 the statement is refuted; far below it the mechanism "
-            "adds more noise than it needs.",
+            f"adds more noise than it needs. A ratio below {DRAWN_FROM['share']:g}, such as 0, is drawn at "
+            f"{DRAWN_FROM['share']:g}.",
         )
         + _boundaries(document["boundaries"])
     )

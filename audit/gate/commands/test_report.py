@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -17,6 +18,7 @@ from audit.commands.report.claim_markup import prose
 from audit.commands.report.committed import CommittedResults
 from audit.commands.report.document import NUMBERED, report
 from audit.commands.report.exact_grid import PrivacyGrid
+from audit.commands.report.figure_markup import plotted
 from audit.commands.report.formulas import formulas, typeset
 from audit.commands.report.markup import SHAPES, data_element
 from audit.commands.report.page import ASSETS, page
@@ -130,6 +132,34 @@ def test_data_sets_of_theorem_5_differ_in_one_record(document):
     assert [entry["count"] for entry in differing] == [1]
     assert sum(entry["count"] for entry in left) == sum(entry["count"] for entry in right) == 1000
     assert row["losses"]["claimed_epsilon"] == committed()["T5"]["evidence"]["claimed_epsilon"]
+    assert row["losses"]["records"] == 1000
+
+
+def test_each_loss_says_for_how_many_records_it_is(document, html):
+    stated = [row for row in document["ledger"] if row["losses"]]
+    assert len(stated) == html.count(", for 1,000 records:</p>") > 3
+    assert "neighbouring data sets with any number of records" in html
+
+
+def test_captions_say_how_low_a_loss_is_drawn(document, html):
+    least = plotted(document)["privacy"]["drawn_from"]
+    assert f"below {least['epsilon']:g} of the smallest claim" in html
+    assert f"A ratio below {least['share']:g}" in html
+    drawn = (ASSETS / "figures.js").read_text(encoding="utf-8")
+    assert {name: drawn.count(f"grid.drawn_from.{name}") for name in least} == dict.fromkeys(least, 1)
+
+
+def test_captions_of_the_frontier_say_what_the_means_are_over(document, html):
+    for name, found in document["frontier"].items():
+        caption = html.partition(f'data-plot="frontier-{name}"')[2].partition("</figcaption>")[0]
+        assert f"{found['frontier']['splits']} for the repaired mechanism (public bins)" in caption
+        (references,) = {row["splits"] for row in found["frontier"]["references"]}
+        assert f"{references} for logistic regression without privacy (public bins)" in caption
+        if (peers := found["peers"]) is not None:
+            size = f", {peers['subset_size']:,} of the records" if peers["subset_size"] else ""
+            assert f"{peers['splits']} for the paper's mechanisms, " in caption
+            assert f"(ordinal codes{size})" in caption
+    assert any((found["peers"] or {}).get("subset_size") for found in document["frontier"].values())
 
 
 def test_a_pair_is_found_wherever_it_stands_and_nowhere_else():
@@ -163,6 +193,10 @@ def test_vendored_files_are_the_ones_that_their_digests_name():
     listed = dict(reversed(line.split("  ")) for line in (ASSETS / "vendor/SHA256SUMS").read_text().splitlines())
     kept = {path.name: path.read_bytes() for path in (ASSETS / "vendor").glob("*.js")}
     assert {name: hashlib.sha256(content).hexdigest() for name, content in kept.items()} == listed
+
+
+def test_the_page_carries_the_licences_of_what_it_carries(html):
+    assert escape((ASSETS / "vendor/LICENSES").read_text(encoding="utf-8").strip()) in html
 
 
 def test_the_command_writes_a_page_and_its_data(tmp_path, monkeypatch, capsys, document):

@@ -8,6 +8,7 @@ from html import unescape
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import decompress
 
 import pytest
 
@@ -46,6 +47,11 @@ addEventListener("load", () => setTimeout(async () => {
     search.value = "Theorem 5 ADFC"; tell(search);
     seen.searched = names();
     seen.shown = document.getElementById("shown").textContent;
+    seen.signs = {};
+    for (const sign of ["ε_s", "εs", "√", "≤", "epsilon_s"]) {
+      search.value = sign; tell(search);
+      seen.signs[sign] = names().length;
+    }
     search.value = "nothing has these words"; tell(search);
     seen.nothing = [names().length, document.getElementById("none-shown").hidden];
     form.reset(); await pause();
@@ -59,6 +65,11 @@ addEventListener("load", () => setTimeout(async () => {
     location.hash = "#claim-T5"; await pause();
     const linked = document.getElementById("claim-T5");
     seen.linked = [linked.open, !linked.parentElement.hidden, document.activeElement.parentElement === linked];
+    linked.open = false;
+    search.value = "nothing has these words"; tell(search);
+    document.querySelector("a[href='#claim-T5']").click(); await pause();
+    seen.again = [linked.open, !linked.parentElement.hidden];
+    location.hash = "#%E0%A4%A"; await pause();
     location.hash = "#theorem-theorem_5_is_false"; await pause();
     seen.theorem = document.getElementById("theorem-theorem_5_is_false").closest("details").open;
     const budgets = document.getElementById("budgets"), judged = document.getElementById("judged");
@@ -139,8 +150,15 @@ def test_search_and_filters_show_what_fits(seen):
     assert (seen["opened"], seen["closed"]) == (len(expected), 0)
 
 
+def test_search_finds_signs_as_the_page_shows_them(seen):
+    assert len(set(seen["signs"].values()) - {0}) > 1
+    assert 0 not in seen["signs"].values()
+    assert seen["signs"]["ε_s"] == seen["signs"]["εs"] < len(committed()) / 2
+
+
 def test_links_open_what_they_lead_to(seen):
     assert seen["linked"] == [True, True, True]
+    assert seen["again"] == [True, True]
     assert seen["theorem"] is True
 
 
@@ -237,9 +255,42 @@ def test_no_sentence_ends_twice(text):
     assert re.findall(r"[^.]{0,40}[a-z0-9*]\.\.(?=\s|$)", prose) == []
 
 
-def test_the_page_prints_on_few_pages(text, tmp_path):
-    place = tmp_path / "report.html"
-    place.write_text(text, encoding="utf-8")
-    printed(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'report.pdf'}", place.as_uri())
-    count = len(re.findall(rb"/Type\s*/Page\b(?!s)", (tmp_path / "report.pdf").read_bytes()))
-    assert 10 < count <= PAGES
+def letters(pdf: bytes) -> list[int]:
+    """Return how many letters each page of Chromium's PDF has."""
+    objects = dict(re.findall(rb"(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj", pdf, re.DOTALL))
+    pages = [content for content in objects.values() if re.search(rb"/Type\s*/Page\b(?!s)", content)]
+    drawn = [objects[number] for page in pages for number in re.findall(rb"/Contents (\d+) 0 R", page)]
+    return [len(re.findall(rb"T[jJ]\b", decompress(text.partition(b"stream\n")[2]))) for text in drawn]
+
+
+OPEN = "[...document.querySelectorAll('details')].map((part) => part.open)"
+
+
+def test_the_page_prints_on_few_pages_whatever_is_open(page_in_browser, text, tmp_path):
+    page_in_browser.open(text, tmp_path / "report.html")
+    closed = letters(page_in_browser.pdf())
+    page_in_browser.value("document.getElementById('open-all').click()")
+    before = page_in_browser.value(OPEN)
+    assert sum(before) > len(committed())
+    assert letters(page_in_browser.pdf()) == closed
+    assert page_in_browser.value(OPEN) == before
+    assert 10 < len(closed) <= PAGES
+    # a page with a heading alone is one that was broken too early
+    assert min(closed) > 200
+
+
+CLOSED = """[...document.querySelectorAll("details:not([open], .claim) > summary")]
+  .filter((line) => line.checkVisibility()).map((line) => line.textContent)"""
+
+LABELS = """[...document.querySelectorAll("[data-plot=validity] svg[role=img]")].map((drawn) =>
+  parseFloat(drawn.style.fontSize) * drawn.getBoundingClientRect().height / drawn.viewBox.baseVal.height * 0.75)"""
+
+
+def test_print_has_no_line_to_open_and_labels_that_one_can_read(page_in_browser, text, tmp_path):
+    page_in_browser.open(text, tmp_path / "report.html")
+    assert {"Every entry", "The axioms"} <= set(page_in_browser.value(CLOSED))
+    page_in_browser.call("Emulation.setEmulatedMedia", media="print")
+    shown, points = page_in_browser.value(CLOSED), page_in_browser.value(LABELS)
+    page_in_browser.call("Emulation.setEmulatedMedia", media="")
+    assert shown == []
+    assert min(points) > 6

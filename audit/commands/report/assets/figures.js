@@ -85,8 +85,7 @@
     const choice = chosen();
     const rows = points(choice).filter((row) => row.norm === choice.norm && row.dimension === choice.dimension)
       .map((row) => ({ ...row, at: +row.ratio }));
-    // a logarithmic axis has no 0: such a loss stands on its lower edge
-    const floor = d3.min(rows, (row) => row.claimed_epsilon) / 20;
+    const floor = d3.min(rows, (row) => row.claimed_epsilon) * grid.drawn_from.epsilon;
     for (const row of rows) row.shown = Math.max(row.exact_epsilon, floor);
     const [claimed, exact] = [STYLES[1], STYLES[0]];
     const drawn = plot(`Claimed and exact epsilon against the ratio of budgets, d = ${choice.dimension}`, width, {
@@ -112,7 +111,7 @@
     const choice = chosen();
     const all = points(choice), split = isSplit(all);
     const rows = all.filter((row) => !split || row.ratio === choice.ratio)
-      .map((row) => ({ ...row, share: Math.max(row.exact_epsilon / row.claimed_epsilon, 0.001) }));
+      .map((row) => ({ ...row, share: Math.max(row.exact_epsilon / row.claimed_epsilon, grid.drawn_from.share) }));
     const norms = grid.norms.map((norm, place) => ({ norm, rows: rows.filter((row) => row.norm === norm), ...STYLES[place] }));
     const drawn = plot("Exact over claimed epsilon against the dimension", width, {
       x: { type: "log", label: "dimension d →", ticks: grid.dimensions, tickFormat: "d" },
@@ -154,7 +153,7 @@
     const name = budgets.elements.mechanism.selectedOptions[0].text;
     const spent = [split ? `εₛ/εₙ = ${choice.ratio}` : "", `${split ? "εₙ" : "ε"} = ${row.epsilon_n}`,
       row.delta === "0" ? "" : `${split ? "δₛ = δₙ" : "δ"} = ${row.delta}`].filter(Boolean).join(", ");
-    said.textContent = `${name}, ${choice.norm.replace("_", " ")}, d = ${choice.dimension}, ${spent}. Claimed: ε = ${short(row.claimed_epsilon)}${total}. Exact: ε = ${short(row.exact_epsilon)}.${delta} `
+    said.textContent = `${name}, ${choice.norm.replace("_", " ")}, d = ${choice.dimension}, ${spent}. Claimed: ε = ${short(row.claimed_epsilon)}${total}. Exact, for any number of records: ε = ${short(row.exact_epsilon)}.${delta} `
       + (word === "refuted" ? "✕ The statement is refuted here." : "✓ The statement holds here.");
   }
 

@@ -8,14 +8,16 @@
   for (const note of document.querySelectorAll(".no-script")) note.remove();
 
   function filter() {
-    const words = form.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    // a subscript has no underscore on the page
+    const plain = (text) => text.toLowerCase().replace(/[_^]/g, "");
+    const words = plain(form.search.value).split(/\s+/).filter(Boolean);
     const verdicts = new Set([...form.querySelectorAll("[name=verdict]:checked")].map((box) => box.value));
     const only = [...form.querySelectorAll("[name=only]:checked")].map((box) => box.value);
     let count = 0;
     for (const claim of claims) {
       const flags = claim.dataset.flags.split(" ");
       const fits = verdicts.has(claim.dataset.verdict) && only.every((flag) => flags.includes(flag))
-        && words.every((word) => claim.dataset.words.includes(word));
+        && words.every((word) => plain(claim.dataset.words).includes(word));
       claim.parentElement.hidden = !fits;
       count += fits;
     }
@@ -23,9 +25,17 @@
     none.hidden = count > 0;
   }
 
+  function linked() {
+    try {
+      return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      return null;  // not the code of any text
+    }
+  }
+
   // a link to a claim or a theorem opens what it stands in
   function follow() {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = linked();
     if (!target) return;
     if (target.matches("details.claim") && target.parentElement.hidden) { form.reset(); filter(); }
     for (let part = target; part; part = part.parentElement) if (part.matches?.("details")) part.open = true;
@@ -40,9 +50,16 @@
   document.getElementById("open-all").addEventListener("click", all(true));
   document.getElementById("close-all").addEventListener("click", all(false));
   addEventListener("hashchange", follow);
+  // the same link again changes no hash
+  addEventListener("click", (event) => { if (event.target.closest("a")?.hash === location.hash) follow(); });
 
-  const folded = document.querySelectorAll("details.open-in-print");
-  addEventListener("beforeprint", () => folded.forEach((part) => { part.open = true; }));
+  const folded = [...document.querySelectorAll("details")];
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = folded.filter((part) => part.open);
+    for (const part of folded) part.open = part.matches(".open-in-print");
+  });
+  addEventListener("afterprint", () => { for (const part of folded) part.open = opened.includes(part); });
   if (matchMedia("(max-width: 62rem)").matches) document.querySelector("nav details").open = false;
   filter();
   follow();
