@@ -6,7 +6,8 @@ from html import escape
 from typing import Any
 
 from audit.commands.report.claim_markup import prose
-from audit.commands.report.markup import code, figure, folded, number, table
+from audit.commands.report.markup import code, figure, folded, number, table, terms
+from audit.validity.document import WHAT
 
 
 def auditor(validity: dict[str, Any]) -> str:
@@ -37,6 +38,7 @@ def auditor(validity: dict[str, Any]) -> str:
             "control may be to the right of it.",
             table(head, rows, "Errors of the auditor, counted", classes="numeric"),
         )
+        + folded("What each bound is", terms((escape(bound), escape(what)) for bound, what in WHAT.items()))
     )
 
 

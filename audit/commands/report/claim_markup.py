@@ -19,6 +19,22 @@ COLUMNS = 88
 OPEN_ON_PAPER = ("T5", "T3.exact")
 """The claims that the page tells you to open first."""
 
+READINGS = (
+    (
+        "absolute, covariance, separate",
+        "the fairness term: |z − z̄| x for each record, as the proofs write it; (z − z̄) x; or a vector on its own",
+    ),
+    (
+        "monomial, matrix",
+        "the coefficients: one for each w<sub>e</sub>w<sub>l</sub> with e ≤ l; or all d² entries",
+    ),
+    ("replace_one, add_or_remove_one", "neighbours: one record differs; or one data set has one record more"),
+    ("published, exact", "the sensitivity: the lemma's bound; or the most that a record can change"),
+    ("unit ball, unit box", "attributes x ≥ 0 with |x|₂ ≤ 1; or each in [0, 1]"),
+    ("ŵ", "the minimiser of the noisy objective"),
+)
+"""What a reader of the claims' readings must know, in HTML."""
+
 
 def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
     """Return the claims, with the controls that filter them."""
@@ -42,7 +58,8 @@ def ledger(rows: Sequence[dict[str, Any]], verdicts: dict[str, int]) -> str:
         '<button type="button" id="open-all">Open all shown</button>'
         '<button type="button" id="close-all">Close all</button>'
         '<button type="reset">Reset</button></div></form>'
-        f'<ul id="claims">{claims}</ul><p id="none-shown" hidden>No claim matches. Reset the filters.</p>'
+        + folded("Words that say how a claim reads the paper", terms(READINGS))
+        + f'<ul id="claims">{claims}</ul><p id="none-shown" hidden>No claim matches. Reset the filters.</p>'
     )
 
 

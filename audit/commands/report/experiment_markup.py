@@ -176,7 +176,7 @@ def _beside(row: dict[str, Any], claim: dict[str, Any]) -> str:
         for reading, failed in readings.items()
     )
     well = sum(not failed for failed in readings.values())
-    by_reading = folded(f"By reading: it comes out in {well} of {len(readings)}", f"<ul>{said}</ul>")
+    by_reading = folded(f"It comes out under {well} of {len(readings)} readings", f"<ul>{said}</ul>")
     numbers = table(
         ("line", "ε", "δ", "accuracy", "deviation", "majority class"),
         (

@@ -53,8 +53,9 @@ def privacy(document: dict[str, Any]) -> str:
         "<p>How much the published mechanism loses, beside what its theorem states: the exact loss over all "
         "pairs of neighbouring data sets with any number of records, for the noisy coefficients. (The ledger "
         "says for how many records its losses are.) Every point was computed when this page was made, by "
-        f"{code('reference.accounting.exact_privacy')}; none is interpolated. The published theorem is refuted "
-        "where the exact loss is above the claim.</p>"
+        f"{code('reference.accounting.exact_privacy')}; none is interpolated. Where we know it only "
+        f"between two ends, the page shows the upper one; {code('python -m audit privacy')} may bring them "
+        "closer. The published theorem is refuted where the exact loss is above the claim.</p>"
         f'<form id="budgets" aria-label="Budgets">{controls}</form>'
         '<p id="judged" class="judged" role="status"></p>'
         + figure(

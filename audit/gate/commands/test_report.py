@@ -99,6 +99,18 @@ def test_every_theorem_is_on_the_page_and_every_numbered_claim(html):
         assert html.count(f'<th scope="row"><a href="#claim-{name}">') == 1
 
 
+@pytest.mark.parametrize("word", ["absolute", "separate", "matrix", "add_or_remove_one", "unit box", "ŵ"])
+def test_words_of_readings_are_explained(word, html):
+    explained = html.partition("Words that say how a claim reads the paper")[2].partition("</details>")[0]
+    assert word in re.sub("<dd>.*?</dd>", "", explained)
+
+
+def test_every_bound_of_the_auditor_is_explained(document, html):
+    explained = html.partition("What each bound is")[2].partition("</details>")[0]
+    for row in document["auditor"]["validity"]["rows"]:
+        assert f"<dt>{escape(row['bound'])}</dt>" in explained
+
+
 def test_every_verdict_has_a_sign_of_its_own():
     drawn = [SHAPES[verdict] for verdict in VERDICTS]
     assert len(set(drawn)) == len(VERDICTS)
