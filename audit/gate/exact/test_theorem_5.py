@@ -172,7 +172,7 @@ def excess_in_floats(d: int, ratio: float, epsilon_n: float, delta: float) -> fl
 
 
 def verdict_at(ratio: Fraction, setting: Setting, epsilon_n: Fraction, delta: Fraction) -> str:
-    return privacy_at(setting, ratio, epsilon_n, delta).verdict
+    return str(privacy_at(setting, ratio, epsilon_n, delta).verdict)
 
 
 @pytest.mark.parametrize(("d", "delta"), [(2, 1e-3), (5, 1e-3), (13, 1e-3), (13, 1e-6), (50, 1e-6)])
