@@ -374,7 +374,7 @@ def test_committed_noise_on_x_s_comes_out_again_on_adult(adult):
 @pytest.mark.parametrize("question", list(question_pages.BLOCKS))
 def test_committed_pages_have_the_committed_numbers(question):
     page = question_pages.page_of(question).read_text(encoding="utf-8")
-    document = question_pages.read(question)
+    document = json.loads(question_pages.document_of(question).read_text(encoding="utf-8"))
     assert question_pages.filled(question, page, document) == page
     assert list(document) == list(questions.QUESTIONS[question].data)
     # a number that was changed by hand is seen
@@ -402,4 +402,4 @@ def test_pages_are_written_from_what_the_command_wrote(tmp_path, monkeypatch):
     monkeypatch.setattr(question_pages, "DOCS", docs)
     assert experiments("question_pages", "--from", str(folder), "--only", "rfm") == 0
     assert "| domain | n = 500 |" in (docs / "experiments.md").read_text(encoding="utf-8")
-    assert question_pages.read("rfm")["us"]["splits"] == 2
+    assert json.loads(question_pages.document_of("rfm").read_text(encoding="utf-8"))["us"]["splits"] == 2

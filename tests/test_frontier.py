@@ -17,13 +17,10 @@ from reference.domain.binning import binned
 from reference.domain.file import DomainFile
 from reference.experiments import frontier
 from reference.experiments.frontier import (
-    MET,
     FrontierDesign,
     Part,
-    Target,
     finest,
     split_of,
-    target_table,
     without_noise,
 )
 from reference.fairness.metrics import measures
@@ -34,6 +31,7 @@ from reference.repaired.schedule import NEAR_THE_BEST
 from tests.benchmarks import forecast, hindsight, noise_cost
 from tests.benchmarks.ceiling import DIFFERENCE, OURS, PLAIN
 from tests.benchmarks.constants import COMMITTED
+from tests.benchmarks.targets import ADULT_TARGETS, MET, Target, target_table
 
 ROOT = Path(__file__).parent.parent
 
@@ -203,7 +201,7 @@ def test_hardened_noise_reaches_the_same_targets():
     document = committed("adult-hardened")
     assert document["noise"] == "hardened"
     assert document["splits"] == 20
-    reached = [one.margin(one.best(document), 20) >= MET for one in frontier.ADULT_TARGETS]
+    reached = [one.margin(one.best(document), 20) >= MET for one in ADULT_TARGETS]
     assert reached == [True] * 17
     # the page says how long a fit takes
     assert max(row["fit_seconds"]["mean"] for row in document["rows"]) < 0.5

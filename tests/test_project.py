@@ -247,6 +247,47 @@ def test_broken_links_are_found():
     ]
 
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def only_for_tests(sources: Mapping[str, str], pages: str) -> list[str]:
+    """Return the functions and classes that no source uses by name and no page names; docstrings do not count."""
+    defined: list[str] = []
+    used = set(re.findall(r"\w+", pages))
+    for source in sources.values():
+        tree = ast.parse(source)
+        # pytest calls hooks and fixtures itself
+        defined += [
+            node.name
+            for node in tree.body
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            and not node.name.startswith("pytest_")
+            and not any("fixture" in ast.unparse(decorator) for decorator in node.decorator_list)
+        ]
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+                node.body[0].value = ast.Constant(None)
+            elif isinstance(node, (ast.Name, ast.Attribute)):
+                used.add(node.id if isinstance(node, ast.Name) else node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                used |= set(re.findall(r"\w+", node.value))
+    return [name for name in defined if name not in used]
+
+
+def test_what_is_shipped_is_for_more_than_tests():
+    found = [path for folder in ("reference", "audit") for path in (ROOT / folder).rglob("*.py")]
+    sources = {str(path): path.read_text(encoding="utf-8") for path in found if "gate" not in path.parts}
+    # documents name what is registered: checks, broken variants, tagged types
+    named = [ROOT / page for page in PAGES] + list((ROOT / "audit").rglob("*.json"))
+    assert only_for_tests(sources, "\n".join(path.read_text(encoding="utf-8") for path in named)) == []
+
+
+def test_what_only_tests_use_is_found():
+    sources = {"a": 'def one():\n    """As two."""\n\n\ndef two():\n    return one()\n', "b": "class Three: ...\n"}
+    assert only_for_tests(sources, "") == ["two", "Three"]
+    assert only_for_tests({**sources, "c": "kept = Three"}, "`a.two`") == []
+
+
 LONGEST_TEST_NAME = 70
 
 

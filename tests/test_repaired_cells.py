@@ -33,7 +33,7 @@ from reference.repaired.spent import CELL_COUNTS, CELL_PROBE
 from reference.repaired.uncertainty import standard_errors
 from reference.sensitivity import setting_of
 from tests.command_lines import reference
-from tests.test_repaired_fit import Recording
+from tests.test_repaired_fit import Recording, shares
 
 BUDGET, PURE = Budget(1, "1e-5"), Budget(1)
 TOWNS = ("north", "south", "isles")
@@ -170,7 +170,7 @@ def test_what_is_planned_is_what_is_spent_and_all_of_the_budget(groups, fairness
     model = repaired_logistic(records, BUDGET, fairness=fairness, rng=0)
     promised = planned(records.domain, 300, BUDGET, fairness, hardened=False)
     assert promised.spent == model.spent
-    assert schedule_of(records.domain, 300, BUDGET, fairness).shares == 1
+    assert shares(schedule_of(records.domain, 300, BUDGET, fairness)) == 1
     assert advise(records.domain, 300, BUDGET, fairness).risk_difference_noise > 0.05
 
 

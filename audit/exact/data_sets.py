@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from reference.domain import Domain
 from reference.moments import Moments
 from reference.records import Records
@@ -48,10 +46,6 @@ class Repeated:
         for row, count in enumerate(self.counts):
             total = total + times(Moments.of(self.distinct.take(slice(row, row + 1))), count)
         return total
-
-    def records(self) -> Records:
-        """Return all records, written out."""
-        return self.distinct.take(np.repeat(np.arange(len(self.counts)), self.counts))
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the distinct records with their counts."""

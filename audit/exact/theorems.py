@@ -128,21 +128,6 @@ class RatioInterval:
     lower: Enclosure
     upper: Enclosure | OpenTop | None
 
-    @property
-    def holds_for_all(self) -> bool | None:
-        """Whether the theorem holds for every ratio; None if the enclosures do not decide."""
-        if isinstance(self.upper, Enclosure):
-            return False
-        below = self.holds_up_to_one
-        return None if below and self.upper is not None else below
-
-    @property
-    def holds_up_to_one(self) -> bool | None:
-        """Whether the theorem holds in the regime epsilon_s <= epsilon_n; None if that is not decided."""
-        if self.lower.upper == 0:
-            return True
-        return False if self.lower.lower > 0 else None
-
     def to_json(self, digits: int = 15) -> dict[str, Any]:
         """Return both ends; null is infinity, and a null `hi` means that the existence of an end is undecided."""
         lower, upper = self.lower, self.upper
@@ -240,18 +225,10 @@ class FailingRatio:
     ----------
     holds_at, fails_at : Fraction
         Neighbouring ratios epsilon_s/epsilon_n with these verdicts.
-    at_holds, at_fails : ExactPrivacy
-        The exact privacy there.
     """
 
     holds_at: Fraction
     fails_at: Fraction
-    at_holds: ExactPrivacy
-    at_fails: ExactPrivacy
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the enclosure."""
-        return {"lo": decimal_text(self.holds_at), "hi": decimal_text(self.fails_at)}
 
 
 LARGEST_RATIO = 10**6
@@ -305,10 +282,12 @@ def failing_ratio(
             outside = middle
         else:
             inside = middle
-    certificates = [privacy_at(setting, ratio, epsilon_n, delta, sensitivity) for ratio in (inside, outside)]
-    if certificates[0].verdict not in ("proved", "enclosed") or certificates[1].verdict != "refuted":
+    at_holds, at_fails = (
+        privacy_at(setting, ratio, epsilon_n, delta, sensitivity).verdict for ratio in (inside, outside)
+    )
+    if at_holds not in ("proved", "enclosed") or at_fails != "refuted":
         raise RuntimeError("the exact privacy contradicts the search for the failing ratio")
-    return FailingRatio(inside, outside, certificates[0], certificates[1])
+    return FailingRatio(inside, outside)
 
 
 def _fails(setting: Setting, bound: Fraction, epsilon_n: Fraction, delta: Fraction, ratio: Fraction) -> bool:

@@ -19,7 +19,6 @@ from scipy.optimize import minimize
 from audit.exact.data_sets import Repeated
 from reference.common.arrays import FloatArray
 from reference.domain import Domain
-from reference.objective import objective
 from reference.readings import Readings
 from reference.records import check_matrix
 from reference.sensitivity import Setting, ball_l1, box
@@ -56,13 +55,6 @@ class Witness:
     left: Repeated
     right: Repeated
     value: Fraction
-
-    @property
-    def change(self) -> FloatArray:
-        """Change of each released coefficient from left to right, as a release computes them."""
-        readings = readings_of(self.setting)
-        left, right = (objective(side.moments, readings).values for side in (self.left, self.right))
-        return right - left
 
     def to_json(self) -> dict[str, Any]:
         """Return both data sets, records with counts."""

@@ -7,13 +7,9 @@ package, so that the ledger can name theorems without Coq and the sources.
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
-from pathlib import Path
 
 from audit.common.packed import place_of
 
@@ -25,18 +21,6 @@ STATUSES = {
     "support": "a fact that no claim of the paper states",
 }
 """The relations between a theorem and its claims."""
-
-SCOPE = (
-    "reference.sensitivity.published",
-    "reference.sensitivity.box",
-    "reference.sensitivity.ball",
-    "reference.sensitivity.ball_l1",
-    "reference.noise.scales",
-    "reference.accounting.statements",
-    "reference.noise.profile",
-    "audit.bounds.clopper_pearson",
-)
-"""Modules in which each public function has a theorem, or a reason for having none."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +68,7 @@ def rows() -> tuple[Carried, ...]:
 
 
 def without_theorem() -> dict[str, str]:
-    """Return the symbols of :data:`SCOPE` without a theorem, with the reason."""
+    """Return public functions that no theorem speaks of, with the reason."""
     return dict(json.loads(_text())["without_theorem"])
 
 
@@ -96,22 +80,6 @@ def machine_proof(claim: str) -> str | None:
         if claim in row.claims and row.status != "value"
     ]
     return ", ".join(named) or None
-
-
-def public_functions() -> Iterator[str]:
-    """Yield the dotted names of the public functions of :data:`SCOPE`."""
-    for module in SCOPE:
-        spec = find_spec(module)
-        if spec is None or spec.origin is None:
-            raise LookupError(f"no module {module}")
-        for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                yield f"{module}.{node.name}"
-
-
-def unspoken(named: set[str]) -> list[str]:
-    """Return the public functions of :data:`SCOPE` that are not among `named`."""
-    return [name for name in public_functions() if name not in named]
 
 
 def _text() -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from audit.vectors.build import FIRST_ID, TwoAnswersError, build, mutated
+from audit.vectors.build import FIRST_ID, TwoAnswersError, build
 from audit.vectors.cover import gaps
 from audit.vectors.format import VectorFile, load, path_of, text_of
-from audit.vectors.judge import passes
 from audit.vectors.mutants import MUTANTS
 from audit.vectors.sources.registry import TYPES
 from reference.common.errors import DocumentError
@@ -76,19 +75,3 @@ def stale(kinds: Iterable[str] = TYPES) -> Iterator[str]:
             continue
         if path_of(kind).read_text(encoding="utf-8") != text:
             yield f"{kind}: the committed file is not what is generated now; {RENEW}"
-
-
-def survivors(flag: str, files: dict[str, VectorFile]) -> Iterator[str]:
-    """Yield where a flag and its broken variant disagree: it must fail its cases and pass all others.
-
-    Every case is asked, whether or not the variant replaces one of its steps.
-    """
-    kills = 0
-    for kind, file in files.items():
-        for case in file.cases:
-            passed = passes(case.right, mutated(flag, kind, case.given))
-            kills += not passed
-            if passed == (flag in case.flags):
-                yield f"{flag}: its variant {'passes' if passed else 'fails'} case {case.tc_id}"
-    if not kills:
-        yield f"{flag}: its variant passes every case"

@@ -149,11 +149,6 @@ class VectorFile(
     test_groups: tuple[TestGroup, ...]
 
     @property
-    def type(self) -> str:
-        """The group type."""
-        return self.test_groups[0].type
-
-    @property
     def cases(self) -> tuple[VectorCase, ...]:
         """All cases."""
         return tuple(case for group in self.test_groups for case in group.tests)

@@ -274,9 +274,3 @@ def _spread(value: Sequence[float | None]) -> str:
     if mean is None:
         return "–"
     return f"{mean:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
-
-
-def read() -> dict[str, Any]:
-    """Return the committed numbers."""
-    document: dict[str, Any] = json.loads(DOCUMENT.read_text(encoding="utf-8"))
-    return document

@@ -37,12 +37,6 @@ def page_of(question: str) -> Path:
     return DOCS / "experiments.md" if question == "rfm" else document_of(question).with_suffix(".md")
 
 
-def read(question: str) -> dict[str, Any]:
-    """Return the committed numbers, by data set."""
-    document: dict[str, Any] = json.loads(document_of(question).read_text(encoding="utf-8"))
-    return document
-
-
 def collected(question: str, folder: str) -> dict[str, Any]:
     """Return what a command wrote into a folder, by data set, rounded.
 

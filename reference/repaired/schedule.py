@@ -66,11 +66,6 @@ class Schedule:
     cells: int = 0
     group_models: int = 0
 
-    @property
-    def shares(self) -> Fraction:
-        """The sum of all shares: at most 1."""
-        return self.label_model + self.group_models * self.group_model + self.group_count + self.probes
-
 
 def schedule_of(domain: Domain, n: int, budget: Budget, fairness: str, most_rounds: int | None = None) -> Schedule:
     """Return the schedule for n records of a domain.

@@ -118,8 +118,3 @@ class Supremum:
     def is_exact(self) -> bool:
         """Whether the value is known exactly, as a rational number."""
         return self.lower == self.upper
-
-    @property
-    def gap(self) -> Fraction:
-        """The width of the enclosure."""
-        return self.upper - self.lower

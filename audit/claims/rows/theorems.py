@@ -7,12 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from audit.claims.registry import Control, Evidence, Finding, claim
 from audit.claims.rows.tuples import Database, record
 from audit.exact import proof_steps
+from audit.exact.enclosures import written
+from audit.exact.enclosures.extended_gaussian import largest_deltas_of_the_t4_proof
 from audit.exact.neighbours import extreme_neighbours
 from audit.exact.privacy import AGREEMENT, Judgement, judge
 from audit.exact.symbolic import sensitivity as symbolic
@@ -500,17 +501,6 @@ def step_exceeds_epsilon(l2_sensitivity: Fraction) -> bool:
     return any(loss_at_the_proofs_bound(l2_sensitivity, s, e) > e for s, e in grid if 2 * s * s * e > 1)
 
 
-def largest_delta_of_the_proof() -> tuple[float, float]:
-    """Return the largest delta at which the proof's tail bound, and at which the tail itself, is at most delta/2.
-
-    With Delta_2 = 1 the proof's r is sigma a, a = sqrt(2L): its bound is delta sqrt(pi)/(2a) <= delta/2 iff a >=
-    sqrt(pi); the tail Phi(-a) = (delta/2) r(a) is iff r(a) <= 1.
-    """
-    by_bound = math.sqrt(2 / math.pi) * math.exp(-math.pi / 2)
-    a = float(brentq(lambda x: math.exp(log_ndtr(-x)) - math.exp(-x * x / 2) / math.sqrt(2 * math.pi), 0.0, 1.0))
-    return by_bound, math.sqrt(2 / math.pi) * math.exp(-a * a / 2)
-
-
 def worst_delta(factor: Fraction) -> Fraction:
     """Return the largest exact delta over claimed delta, on a grid, for `factor` times the printed sigma."""
     worst = ZERO
@@ -558,7 +548,7 @@ def theorem_4() -> Finding:
     bounds = all(symbolic.is_positive_from_one(symbolic.slack(lemma)) for lemma in ("L3", "L4"))
     worst = worst_delta(ONE)
     holds = all(identities.values()) and bounds and worst < Fraction(627, 1000)
-    by_bound, by_tail = largest_delta_of_the_proof()
+    by_bound, by_tail = (written(one.lower, one.upper, 10) for one in largest_deltas_of_the_t4_proof())
     counterexample = {"Delta_2": "2", "sigma": "1", "epsilon": "3"}
     counterexample["loss at the proof's |V_1| = 5/2"] = str(
         loss_at_the_proofs_bound(Fraction(2), ONE, Fraction(3))

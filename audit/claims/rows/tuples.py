@@ -63,11 +63,6 @@ class Database:
         """The average of z."""
         return Fraction(sum(t.z for t in self.records), len(self.records))
 
-    @property
-    def is_in_unit_ball(self) -> bool:
-        """Whether every x is nonnegative and of length at most 1."""
-        return all(min(t.x) >= 0 and sum(v * v for v in t.x) <= 1 for t in self.records)
-
     def total(self, coordinate: int, weights: Iterator[Fraction] | Sequence[Fraction]) -> Fraction:
         """Return sum weight_i x_i over the records, for one coordinate."""
         return sum((w * t.x[coordinate] for w, t in zip(weights, self.records, strict=True)), Fraction(0))

@@ -14,7 +14,7 @@ from fractions import Fraction
 from flint import arb
 
 from audit.exact.enclosures.extended_gaussian import logarithm_at
-from reference.common.balls import Ball, ball, enclosed, ends, refined, sign
+from reference.common.balls import Ball, ball, enclosed, ends, refined
 from reference.common.numbers import Enclosure
 from reference.noise.profile import delta_of_shift
 from reference.sensitivity import (
@@ -149,17 +149,3 @@ def smallest_dimension(fairness: str, epsilon: Fraction, delta: Fraction, measur
         if found:
             return Enclosure(Fraction(first_open or dimension), Fraction(dimension))
         dimension += 1
-
-
-def direct_comparison(fairness: str, dimension: int, epsilon: Fraction, delta: Fraction) -> int:
-    """Return the certain sign of sqrt(2) b - sigma, from the formulas themselves: 1 where Gaussian is smaller."""
-    l1 = published_l1_sensitivity(fairness, dimension)
-    l2_squared = published_l2_sensitivity_squared(fairness, dimension)
-
-    def difference() -> Ball:
-        L = ((2 / arb.pi()).sqrt() / ball(delta)).log()
-        root = L.sqrt() + (L + ball(epsilon)).sqrt()
-        sigma = arb(2).sqrt() * ball(l2_squared).sqrt() / (2 * ball(epsilon)) * root
-        return arb(2).sqrt() * ball(l1) / ball(epsilon) - sigma
-
-    return sign(difference)

@@ -55,14 +55,6 @@ def largest_variance(
     return (squares - count * mean**2) / divisor
 
 
-def extremal_numbers(mean: Fraction, count: int = RUNS, upper: Fraction = ONE) -> tuple[Fraction, ...]:
-    """Return numbers in [0, upper] that attain :func:`largest_variance`."""
-    total = count * mean
-    full = math.floor(total / upper)
-    rest = (total - full * upper,) if full < count else ()
-    return (upper,) * full + rest + (Fraction(0),) * (count - full - len(rest))
-
-
 def largest_variance_between(
     low: Fraction, high: Fraction, count: int = RUNS, convention: str = "n - 1", upper: Fraction | None = ONE
 ) -> Fraction:

@@ -41,15 +41,6 @@ def coefficient(degree: int) -> Expression:
     return derivative(degree).subs(s, sp.Rational(1, 2)) / sp.factorial(degree)
 
 
-def coefficient_by_bernoulli(degree: int) -> Expression:
-    """Return the same from f(t) = log 2 + t/2 + log cosh(t/2): (2^n - 1) B_n/(n n!) for n > 1."""
-    if degree == 0:
-        return sp.log(2)
-    if degree == 1:
-        return sp.Rational(1, 2)
-    return (2**degree - 1) * sp.bernoulli(degree) / (degree * sp.factorial(degree))
-
-
 def taylor_polynomial(degree: int) -> Expression:
     """Return the Taylor polynomial of f of a degree, in t."""
     return sum((coefficient(n) * t**n for n in range(degree + 1)), sp.Integer(0))

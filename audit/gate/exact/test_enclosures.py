@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import mpmath
@@ -27,7 +28,7 @@ from audit.gate.exact.second_road import (
 )
 from reference.accounting import exact_privacy
 from reference.budgets import SplitBudget
-from reference.common.balls import ball, ends, lower_end, upper_end, working_precision
+from reference.common.balls import ball, ends, lower_end, sign, upper_end, working_precision
 from reference.common.errors import DeltaError
 from reference.noise import analytic_gaussian_sigma, extended_gaussian_sigma, laplace_scale
 from reference.noise.profile import (
@@ -411,20 +412,25 @@ def published_pair(fairness, dimension):
     return noise_comparison.published_ratio_squared(fairness, dimension)
 
 
+def deviation_gap(l1, l2_squared, epsilon, delta):
+    """Return a ball around sqrt(2) b - sigma, from the formulas themselves."""
+    L, epsilon = ((2 / arb.pi()).sqrt() / ball(delta)).log(), ball(epsilon)
+    sigma = (ball(l2_squared) / 2).sqrt() / epsilon * (L.sqrt() + (L + epsilon).sqrt())
+    return arb(2).sqrt() * ball(l1) / epsilon - sigma
+
+
 @pytest.mark.parametrize("fairness", ["none", "absolute"])
 def test_noise_boundary_agrees_with_the_two_formulas(fairness):
     assert published.noise_boundary_holds()
     for dimension, epsilon, delta in product((1, 2, 4, 5, 13, 40), ("0.01", "1", "20", "500"), ("1e-3", "1e-7")):
-        found = noise_comparison.is_gaussian_smaller(
-            published_pair(fairness, dimension), Fraction(epsilon), Fraction(delta)
+        budget = Fraction(epsilon), Fraction(delta)
+        l1, l2_squared = (
+            published_l1_sensitivity(fairness, dimension),
+            published_l2_sensitivity_squared(fairness, dimension),
         )
-        assert found is (
-            noise_comparison.direct_comparison(fairness, dimension, Fraction(epsilon), Fraction(delta)) > 0
-        )
-        sigma = extended_gaussian_sigma(
-            published_l2_sensitivity_squared(fairness, dimension), Fraction(epsilon), Fraction(delta)
-        )
-        scale = laplace_scale(published_l1_sensitivity(fairness, dimension), Fraction(epsilon))
+        found = noise_comparison.is_gaussian_smaller(published_pair(fairness, dimension), *budget)
+        assert found is (sign(partial(deviation_gap, l1, l2_squared, *budget)) > 0)
+        sigma, scale = extended_gaussian_sigma(l2_squared, *budget), laplace_scale(l1, budget[0])
         assert found is (sigma < 2**0.5 * scale)
 
 

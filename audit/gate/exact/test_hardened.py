@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from audit.exact.witnesses import readings_of, witness
+from audit.gate.exact.sensitivity_settings import written_out
 from audit.gate.running import program
 from reference.moments import Moments
 from reference.noise.grid import RELEASE_STEPS, widened_l1, widened_l2_squared
@@ -42,7 +43,7 @@ def test_worst_pair_stays_inside_the_enclosure_after_both_roundings(norm, fairne
     for which in ("l1", "l2"):
         worst = witness(setting, which, W_S, W_N)
         sides = [
-            objective(Moments.of(side.records(), exact=True), readings_of(setting)).values
+            objective(Moments.of(written_out(side), exact=True), readings_of(setting)).values
             for side in (worst.left, worst.right)
         ]
         left, right = (on_steps(side, RELEASE_STEPS) for side in sides)
@@ -66,7 +67,7 @@ def test_rounding_the_records_matters_for_the_lower_end():
     worst = witness(setting, "l1", W_S, W_N)
     readings = readings_of(setting)
     sides = [
-        objective(Moments.of(side.records(), exact=True), readings).values for side in (worst.left, worst.right)
+        objective(Moments.of(written_out(side), exact=True), readings).values for side in (worst.left, worst.right)
     ]
     weights = [W_S if inside else W_N for inside in layout(worst.left.domain, readings).contains(0)]
     value = sum(w * abs(a - b) for w, a, b in zip(weights, *sides, strict=True))

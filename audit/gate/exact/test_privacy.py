@@ -16,6 +16,7 @@ from audit.exact.data_sets import Repeated
 from audit.exact.neighbours import Neighbours, extreme_neighbours
 from audit.exact.privacy import judge, supremum_of
 from audit.exact.witnesses import domain_of, readings_of
+from audit.gate.exact.sensitivity_settings import written_out
 from reference.budgets import Budget, SplitBudget
 from reference.common.errors import ReadingError
 from reference.moments import Moments
@@ -77,7 +78,7 @@ def test_witness_written_out_is_neighbouring_and_gives_the_same_loss():
     budget = SplitBudget("10", "0.1", "1e-3", "1e-3")
     judgement = judge(MECHANISMS["adfc"], setting, budget, readings_of(setting))
     neighbours = judgement.witness.neighbours
-    left, right = neighbours.left.records(), neighbours.right.records()
+    left, right = written_out(neighbours.left), written_out(neighbours.right)
     assert len(left) == len(right) == 1000
     different = (left.x != right.x).any(axis=1) | (left.y != right.y) | (np.asarray(left.z) != np.asarray(right.z))
     assert different.sum() == 1
@@ -95,7 +96,7 @@ def test_repeated_moments_equal_the_moments_of_all_records():
     domain = domain_of(Setting(3, "absolute", "unit_ball"))
     x = np.random.default_rng(0).uniform(0, 0.5, size=(4, 3))
     data = Repeated(check_matrix(domain, x, [0, 1, 0, 1], [0, 0, 1, 1]), (3, 1, 40, 7))
-    compact, full = data.moments, Moments.of(data.records())
+    compact, full = data.moments, Moments.of(written_out(data))
     assert (compact.n, compact.sum_z, len(data)) == (full.n, full.sum_z, 51)
     for name in ("sum_x", "sum_yx", "sum_zx", "sum_xx"):
         assert getattr(compact, name) == pytest.approx(getattr(full, name), rel=1e-13)

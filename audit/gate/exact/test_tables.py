@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import statistics
@@ -32,6 +33,13 @@ from reference.experiments.printed import (
 # --- E.sd -----------------------------------------------------------------------------------------------------
 
 
+def extremal_numbers(mean, count=RUNS):
+    """Return numbers in [0, 1] that attain the largest variance: ones, what is left of the sum, zeros."""
+    full = math.floor(count * mean)
+    rest = [count * mean - full] if full < count else []
+    return [Fraction(1)] * full + rest + [Fraction(0)] * (count - full - len(rest))
+
+
 def variance(numbers, convention):
     return statistics.pvariance(numbers) if convention == "n" else statistics.variance(numbers)
 
@@ -49,7 +57,7 @@ def test_no_numbers_exceed_the_largest_variance(numbers, convention):
 
 @given(st.fractions(0, 1, max_denominator=1000), st.integers(2, 15), st.sampled_from(deviations.CONVENTIONS))
 def test_largest_variance_is_attained(mean, count, convention):
-    numbers = deviations.extremal_numbers(mean, count)
+    numbers = extremal_numbers(mean, count)
     assert len(numbers) == count
     assert all(0 <= number <= 1 for number in numbers)
     assert statistics.mean(numbers) == mean
@@ -110,7 +118,7 @@ def test_possible_entries_have_ten_numbers_that_print_so(one):
         return
     # move from equal numbers towards the extreme ones until the deviation is the printed one
     mean = min(one.exact_mean + deviations.unit(one.mean) / 2, Fraction(1))
-    extreme = deviations.extremal_numbers(mean)
+    extreme = extremal_numbers(mean)
     spread = float(statistics.stdev(extreme))
     share = min(1.0, float(one.exact_deviation) / spread)
     numbers = [float(mean) + share * (float(value) - float(mean)) for value in extreme]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
+from inspect import getsource
 
 import pytest
 
@@ -200,22 +204,46 @@ def test_rows_name_claims_of_the_ledger_and_code_that_exists():
         assert row.symbols or row.status == "support", row.theorem
 
 
+SCOPE = (
+    "reference.sensitivity.published",
+    "reference.sensitivity.box",
+    "reference.sensitivity.ball",
+    "reference.sensitivity.ball_l1",
+    "reference.noise.scales",
+    "reference.accounting.statements",
+    "reference.noise.profile",
+    "audit.bounds.clopper_pearson",
+)
+"""Modules in which each public function has a theorem, or a reason for having none."""
+
+
+def public_functions() -> Iterator[str]:
+    for module in SCOPE:
+        for node in ast.parse(getsource(import_module(module))).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                yield f"{module}.{node.name}"
+
+
+def unspoken(named: set[str]) -> list[str]:
+    return [name for name in public_functions() if name not in named]
+
+
 def spoken() -> set[str]:
     return {symbol for row in claims.rows() for symbol in row.symbols} | set(claims.without_theorem())
 
 
 def test_every_public_function_of_the_scope_has_a_theorem_or_a_reason():
-    assert claims.unspoken(spoken()) == []
+    assert unspoken(spoken()) == []
 
 
 def test_missing_row_of_a_public_function_is_found():
     name = "reference.noise.scales.laplace_scale"
-    assert claims.unspoken(spoken() - {name}) == [name]
+    assert unspoken(spoken() - {name}) == [name]
 
 
 def test_reasons_are_for_functions_of_the_scope_that_no_theorem_speaks_of():
     excused = set(claims.without_theorem())
-    assert excused <= set(claims.public_functions())
+    assert excused <= set(public_functions())
     assert not excused & {symbol for row in claims.rows() for symbol in row.symbols}
 
 

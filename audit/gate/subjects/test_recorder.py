@@ -13,6 +13,7 @@ import scipy.stats
 
 from audit.exact.neighbours import extreme_neighbours
 from audit.exact.witnesses import domain_of
+from audit.gate.exact.sensitivity_settings import written_out
 from audit.subjects.recorder import NoiseClaim, NoiseFunction, examine
 from reference.budgets import Budget, SplitBudget
 from reference.mechanisms import (
@@ -442,7 +443,7 @@ def test_noise_that_has_no_rule_is_said_to_be_unjudged():
 def test_a_release_with_hardened_noise_is_followed_to_its_sampler():
     pytest.importorskip("opendp")
     neighbours, _ = worst_neighbours(*MECHANISMS[0][1:])
-    left, right = (Moments.of(side.records(), exact=True) for side in (neighbours.left, neighbours.right))
+    left, right = (Moments.of(written_out(side), exact=True) for side in (neighbours.left, neighbours.right))
 
     def run(moments):
         return functional(moments, Budget(ONE), FAIR).w
