@@ -110,7 +110,8 @@ class DataOptions(SourceOptions):
         default="affairs",
         metavar="NAME|FILE",
         help=f"one of {', '.join(SOURCES)}, or a file ending in {', '.join(ENDINGS)}; a pattern, or FOLDER/, "
-        "stands for several (affairs)",
+        "stands for several (affairs). The folder CFM_DATA (../shared/data) has the named ones, except affairs "
+        "and synthetic",
     )
     domain: str | None = option(
         "--domain",
