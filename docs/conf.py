@@ -49,7 +49,8 @@ def mathml(tex: str, *, block: bool) -> str:
     # docutils knows no tags and not this sign, and takes the 18 of \frac18 for one number
     known = re.sub(r"\\tag\{(.*?)\}", r"\\qquad (\1)", tex.replace("‖", r"\Vert "))
     known = re.sub(r"\\frac(\d)(\w)", r"\\frac{\1}{\2}", known)
-    return tex2mathml(known, as_block=block)
+    # as an accent, a bar falls into its letter
+    return tex2mathml(known, as_block=block).replace(' accent="true"', "")
 
 
 def visit_math(page: Any, node: nodes.Element) -> None:

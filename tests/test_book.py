@@ -57,6 +57,7 @@ def test_book_shows_every_formula_without_a_network():
         for formula in re.findall(r"\$\$.+?\$\$|\$.+?\$", text, re.DOTALL):
             assert mathml(formula.strip("$"), block=formula.startswith("$$")).startswith("<math"), formula
     assert mathml(r"\frac18\sum", block=False) == mathml(r"\frac{1}{8}\sum", block=False)
+    assert "accent" not in mathml(r"\bar z", block=False)
 
 
 @pytest.mark.exhaustive
