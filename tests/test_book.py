@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -47,6 +48,16 @@ def test_first_page_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     assert metrics.splitlines()[0] in printed["cfm fit"]
     assert "by 1 release" not in printed["cfm ledger create ledger.json"]
     assert Path("predictions.csv").read_text(encoding="utf-8").startswith("row,score,prediction,note")
+
+
+def test_book_shows_every_formula_without_a_network():
+    mathml = runpy.run_path(str(ROOT / "docs" / "conf.py"))["mathml"]
+    for page in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("proofs/**/*.md")):
+        text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for formula in re.findall(r"\$\$.+?\$\$|\$.+?\$", text, re.DOTALL):
+            assert mathml(formula.strip("$"), block=formula.startswith("$$")).startswith("<math"), formula
+    assert mathml(r"\frac18\sum", block=False) == mathml(r"\frac{1}{8}\sum", block=False)
+    assert "accent" not in mathml(r"\bar z", block=False)
 
 
 @pytest.mark.exhaustive

@@ -383,6 +383,19 @@ def test_committed_pages_have_the_committed_numbers(question):
     assert question_pages.filled(question, changed, document) == page
 
 
+def test_front_page_says_what_the_papers_mechanisms_gain_at_epsilon_1():
+    front = " ".join((question_pages.DOCS.parent / "README.md").read_text(encoding="utf-8").split())
+    assert "no mechanism of the paper beats the majority class (.761) by more than .001 at epsilon 1" in front
+    rows = question_pages.read("peers")["adult"]["rows"]
+    gains = [
+        row["gain_over_majority"]["mean"]
+        for row in rows
+        if row["library"] == "this project" and row["method"].endswith(", epsilon 1")
+    ]
+    assert len(gains) == 4
+    assert max(gains) < 0.001
+
+
 def test_pages_are_not_written_from_other_data_or_from_half(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(question_pages, "DOCS", tmp_path / "nowhere")
     assert experiments("question_pages", "--from", str(tmp_path), "--only", "rfm") == 2

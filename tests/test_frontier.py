@@ -257,3 +257,5 @@ def test_regression_in_adults_figure_ran_on_the_splits_of_the_curves(tmp_path):
     for one in (drawn, shown):
         assert "logistic regression, thresholds by group, not private<" in one
         assert "two thresholds" not in one
+        # a legend explains the marks of others
+        assert "explainable boosting, tuned<" in one

@@ -274,8 +274,11 @@ def test_a_card_names_the_groups_that_are_compared(run, folder, group, names, ag
     assert facts["groups"] == facts["labels"] == facts["hidden_groups"] == names
     text = " ".join(run("card named.json").out.split())
     assert f"predicts income ({against}) from" in text
-    assert f"groups by male ({against}) are selected equally often" in text
+    assert f"groups by male ({against}) are selected exactly equally often." in text
     assert f"are treated: {('; ' if ', ' in names[0] else ', ').join(names)}." in text
+    (folder / "named.json").write_text(json.dumps({**document, "slack": "0.02"}))
+    text = " ".join(run("card named.json").out.split())
+    assert f"({against}) are selected equally often, to within 0.02." in text
 
 
 def fit_three_groups(run, folder, fairness: str, every: int) -> None:
@@ -361,6 +364,11 @@ def test_a_card_of_many_columns_names_the_first():
     alone = {"group_at_prediction": False}
     assert _features({"features": ["a", "b"], **alone}) == "a, b"
     assert _features({"features": [str(k) for k in range(30)], **alone}).startswith("30 columns: 0, 1, 2,")
+
+
+def test_a_card_quotes_names_with_a_comma():
+    facts = {"features": ["age", "size, cm"], "group_at_prediction": True, "group_column": "sex, at birth"}
+    assert _features(facts) == 'age, "size, cm"; and from the group, "sex, at birth"'
 
 
 def test_few_records_are_warned_of_before_they_are_spent(run):

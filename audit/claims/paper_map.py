@@ -107,7 +107,9 @@ def _verdict(name: str, row: Mapping[str, Any]) -> str:
 
 
 def _decided(name: str, row: Mapping[str, Any]) -> str:
-    """Return where a claim is explained: the page of its finding, or the check that decides it."""
+    """Return where a claim is explained: the page of its finding, findings.md, or the check that decides it."""
+    if name in findings.WITHOUT_PAGE:
+        return f"findings.md{anchor(findings.FINDINGS[findings.WITHOUT_PAGE[name]][0])}"
     for finding, (_, told) in findings.FINDINGS.items():
         if name in told:
             return f"findings/{finding}.md{anchor(findings.heading(name, row))}"

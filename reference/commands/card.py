@@ -153,11 +153,18 @@ def as_text(facts: dict[str, Any], on: Page) -> str:
 
 
 def _features(facts: dict[str, Any]) -> str:
-    names = facts["features"]
+    names = [_listed(name) for name in facts["features"]]
     named = ", ".join(names)
     if len(names) > MOST_NAMED:
         named = f"{len(names)} columns: {', '.join(names[:MOST_NAMED])} and others"
-    return f"{named}; and from the group, {facts['group_column']}" if facts["group_at_prediction"] else named
+    if facts["group_at_prediction"]:
+        named += f"; and from the group, {_listed(facts['group_column'])}"
+    return named
+
+
+def _listed(name: str) -> str:
+    """Quote a name that would look like two in a list."""
+    return f'"{name}"' if "," in name else name
 
 
 def _records(facts: dict[str, Any]) -> str:
@@ -213,13 +220,15 @@ def _fair(facts: dict[str, Any]) -> list[str]:
     groups = f"groups by {facts['group']} ({_against(facts['groups'])})"
     odds = facts["fairness"] == "equalised_odds"
     among = f"among those with the same {facts['predicts']} ({_against(facts['labels'])}), " if odds else ""
+    slack = facts["slack"]
+    equally = f"equally often, to within {short_text(slack)}" if slack else "exactly equally often"
     other = (
         "Equal rates of right and wrong selection are one meaning of fair; equal selection is not the aim."
         if odds
         else "Equal selection is one meaning of fair; equal error rates in all groups are another, not the aim."
     )
     return [
-        f"The aim: {among}{groups} are selected equally often, to within {short_text(facts['slack'])}.",
+        f"The aim: {among}{groups} are selected {equally}.",
         *_measured(facts),
         *_meant(facts),
         *(f"Beware: {warning}." for warning in facts["warnings"]),

@@ -17,11 +17,13 @@ PANELS = (("public", True), ("public", False), ("generic", True), ("generic", Fa
 MARKERS = {"interpret": "s", "diffprivlib": "^"}
 """Marks of other libraries' tuned private models; a cross marks models that are not private."""
 
-
-RIVALS = (
-    "in the same colours, tuned: explainable boosting (squares), diffprivlib at delta 0 (triangles);"
-    "\nempty where epsilon is of adding or removing a record; plus signs: gradient boosting, not private"
+LEGEND = (
+    ("s", "grey", "explainable boosting, tuned"),
+    ("^", "grey", "diffprivlib at delta 0, tuned"),
+    ("s", "none", "empty: epsilon of adding or removing a record"),
+    ("+", "none", "gradient boosting, not private"),
 )
+"""Mark, filling and meaning."""
 
 
 def draw_frontier(document: dict[str, Any], path: str, rivals: dict[str, Any] | None = None) -> None:
@@ -77,7 +79,7 @@ def _fill(figure: Any, document: dict[str, Any], rivals: list[dict[str, Any]]) -
         for name, one in _regressions(document, rivals, encoding):
             if group or "threshold" not in name:
                 axis.plot(one["risk_difference"]["mean"], one["accuracy"]["mean"], "kx")
-                _name_to_the_left(axis, name, one)
+                _name_beside(axis, name, one)
         axis.set_title(f"{encoding} bins, predictions {'use' if group else 'do not use'} the group", fontsize=9)
         axis.grid(alpha=0.3)
     figure.supxlabel(f"risk difference (0: both groups are selected equally often)\n{NOT_PRIVATE}", fontsize=9)
@@ -85,12 +87,32 @@ def _fill(figure: Any, document: dict[str, Any], rivals: list[dict[str, Any]]) -
         axis.set_ylabel("accuracy")
     drawn = [axis for axis in figure.axes if axis.get_legend_handles_labels()[0]]
     drawn[0].legend(fontsize=7)
+    if rivals:
+        _explain_marks(drawn[1])
     data, splits = document["data"].title(), document["splits"]
     figure.suptitle(
         f"{data}: accuracy against fairness of private models, mean of {splits} splits\n"
-        "each curve is one epsilon; its right end asks for no fairness" + (f"\n{RIVALS}" if rivals else ""),
+        "each curve is one epsilon; its right end asks for no fairness",
         fontsize=10,
     )
+
+
+def _explain_marks(axis: Any) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = [
+        Line2D(
+            [],
+            [],
+            color="black" if mark == "+" else "grey",
+            ls="",
+            marker=mark,
+            markerfacecolor=filled,
+            label=name,
+        )
+        for mark, filled, name in LEGEND
+    ]
+    axis.legend(handles=marks, fontsize=7, title="others, in the colours of epsilon", title_fontsize=7)
 
 
 def _regressions(
@@ -117,14 +139,14 @@ def _add_rivals(axis: Any, rivals: list[dict[str, Any]], *, group: bool, color: 
             axis.plot(*place, MARKERS[one["library"]], color=color, markerfacecolor=filled, markersize=5)
 
 
-def _name_to_the_left(axis: Any, name: str, reference: dict[str, Any]) -> None:
-    """Name a point to its lower left, where the panel has room."""
+def _name_beside(axis: Any, name: str, reference: dict[str, Any]) -> None:
+    """Name a point above the curves, which rise to the right: to its left or, near the axis, to its right."""
     place = (reference["risk_difference"]["mean"], reference["accuracy"]["mean"])
     left = place[0] > 0.1
     axis.annotate(
         name,
         place,
-        xytext=(-6 if left else 6, 5 if left else -9),
+        xytext=(-6, 5) if left else (7, 12),
         textcoords="offset points",
         ha="right" if left else "left",
         fontsize=6,

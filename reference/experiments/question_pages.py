@@ -124,10 +124,14 @@ def rfm_blocks(document: dict[str, Any]) -> dict[str, str]:
 
 
 LEFT_OUT = (
-    *("epsilon 0.1", "epsilon 10", "0.1 of the covariance", "0.5 of the covariance"),
+    *("epsilon 0.1", "regression, epsilon 10", "0.1 of the covariance", "0.5 of the covariance"),
     *("functional, epsilon 1", "pdfc, epsilon 1", "adfc, epsilon 1", "linear regression, epsilon 1"),
+    *(" functional, epsilon 10", "pdfc, epsilon 10"),
 )
 """Ends of the names of methods that are in the document only."""
+
+FORCED = ("0 of the covariance", "covariance forced to 0")
+"""What a bound of 0 is called in the document, and on the page."""
 
 
 def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
@@ -138,13 +142,11 @@ def peers_blocks(document: dict[str, Any]) -> dict[str, str]:
         versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items() if number)
         majority = peers.spread_text(found["rows"][0]["majority_accuracy"])
         size = "" if found["subset_size"] is None else f", {found['subset_size']:,} records drawn for each"
+        methods = {f"{row['library']}: {row['method']}": row for row in found["rows"]}
         rows = [
-            [
-                f"{row['library']}: {row['method']}",
-                *(peers.spread_text(row[name]) for name in columns),
-            ]
-            for row in found["rows"]
-            if not row["method"].endswith(LEFT_OUT)
+            [method.replace(*FORCED), *(peers.spread_text(row[name]) for name in columns)]
+            for method, row in methods.items()
+            if not method.endswith(LEFT_OUT)
         ]
         made[f"peers-{data}"] = (
             f"{found['splits']} splits{size}; {versions}. The majority class has accuracy {majority}.\n\n"

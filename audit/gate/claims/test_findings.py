@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 
 import pytest
 
 from audit.claims import findings
 from audit.claims.ledger import committed
+from audit.claims.places import ROOT
 
 
 def test_pages_are_as_generated():
@@ -49,3 +52,13 @@ def test_data_sets_are_told_in_words_and_other_evidence_as_it_is():
     assert findings._readable({"left": [short]}) == {"left": "2 of x = (1/2, 0), y = 0, z = 1"}
     assert findings._readable([long]) == "2 of x = (x2: 3, else 0), y = 0, z = 1"
     assert findings._readable({"share": [0.1, 0.2]}) == {"share": [0.1, 0.2]}
+
+
+def test_finding_on_theorem_3_has_the_lower_ends_on_the_ball():
+    rows = json.loads((ROOT / "docs/figures/t3_exact.json").read_text(encoding="utf-8"))["rows"]
+    ball = [row for row in rows if row["domain"] == "unit_ball"]
+    assert [row["dimension"] for row in ball] == [2, 3, 4, 5]
+    # rounded down, so that the formula fails below
+    ends = ", ".join(f"{math.floor(1000 * float(row['lower']['hi'])) / 1000:g}".lstrip("0") for row in ball)
+    for page in ("README.md", "docs/findings.md"):
+        assert ends in (ROOT / page).read_text(encoding="utf-8")

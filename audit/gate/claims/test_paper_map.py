@@ -11,6 +11,7 @@ import pytest
 
 from audit.claims import paper_map
 from audit.claims.digest import source_of
+from audit.claims.findings import WITHOUT_PAGE
 from audit.claims.ledger import committed
 from audit.claims.paper_items import ITEMS, PAGE_OF, Item
 from audit.claims.places import ROOT, anchor, source_file
@@ -73,9 +74,13 @@ def test_verdict_leads_to_the_claim():
         (target,) = set(re.findall(rf"\[{re.escape(name)}: [^]]*\]\(([^)]*)\)", page))
         file, sign, heading = target.partition("#")
         path = paper_map.PATH.parent / file
-        if sign:
+        if name in WITHOUT_PAGE:
+            text = " ".join(below(path, sign + heading).split())
+            assert "the proofs of Lemmas 2 to 4 and Theorem 4 are wrong" in text
+        elif sign:
             assert row["place"] in below(path, sign + heading)
         else:
+            assert row["proof"] != "wrong", "a page says what is wrong with a proof"
             assert f"def {row['check'].rpartition('.')[2]}(" in path.read_text(encoding="utf-8")
     assert "(findings/theorem-5.md#t5-refuted-its-proof-is-wrong)" in page
 
