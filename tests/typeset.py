@@ -15,7 +15,9 @@ def mathml(tex: str) -> str:
     """Return a formula of the paper as MathML."""
     plain = re.sub(r"\\x(?![A-Za-z])", r"\\mathbf{x}", tex).replace("\\Bar", "\\bar").replace("\\Tilde", "\\tilde")
     plain = re.sub(r"\\substack\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}", r"\1", plain).replace("~", r"\,")
-    return re.sub(r">\s+<", "><", tex2mathml(plain, as_block=True))
+    # as an accent, a bar falls into its letter
+    made = tex2mathml(plain, as_block=True).replace(' accent="true"', "")
+    return re.sub(r">\s+<", "><", made)
 
 
 def document() -> dict[str, str]:
