@@ -16,11 +16,10 @@ import pyarrow
 import pytest
 from pyarrow import csv as arrow_csv
 from pyarrow import feather, parquet
-from rich.progress import Progress
 
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.commands import evaluation
-from reference.commands.progress import ProgressWatch, ReadingPass
+from reference.commands.progress import ProgressBar, ProgressWatch, ReadingPass
 from reference.common.errors import CheckpointError, DataError, MomentsTableError
 from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 from reference.datasets import checkpoint as module
@@ -445,11 +444,10 @@ def test_progress_says_the_rate_and_the_time_left() -> None:
 
 def test_progress_says_which_pass_begins_anew() -> None:
     clock = iter([10.0, 11.0, 20.0, 22.0])
-    with Progress(disable=True) as display:
-        watch = ProgressWatch(display, display.add_task("fit"), lambda: next(clock))
-        said = []
-        for share in (0.5, 1.0, 0.5, 1.0):
-            watch.read(100, share)
-            said.append(display.tasks[0].description)
+    watch = ProgressWatch(ProgressBar("fit", quiet=True), lambda: next(clock))
+    said = []
+    for share in (0.5, 1.0, 0.5, 1.0):
+        watch.read(100, share)
+        said.append(watch.shown.desc)
     first, second = "100 records read, 100 a second, 0:00 left", "pass 2: 100 records read, 50 a second, 0:00 left"
     assert said == ["fit: reading", f"fit: {first}", "fit: reading", f"fit: {second}"]

@@ -386,7 +386,7 @@ def test_committed_pages_have_the_committed_numbers(question):
 def test_front_page_says_what_the_papers_mechanisms_gain_at_epsilon_1():
     front = " ".join((question_pages.DOCS.parent / "README.md").read_text(encoding="utf-8").split())
     assert "no mechanism of the paper beats the majority class (.761) by more than .001 at epsilon 1" in front
-    rows = question_pages.read("peers")["adult"]["rows"]
+    rows = json.loads(question_pages.document_of("peers").read_text(encoding="utf-8"))["adult"]["rows"]
     gains = [
         row["gain_over_majority"]["mean"]
         for row in rows

@@ -12,6 +12,7 @@ import pytest
 from audit.exact.persons import largest_change
 from audit.exact.privacy import judge_declared
 from audit.exact.witnesses import witness
+from audit.gate.exact.sensitivity_settings import written_out
 from reference.accounting.ledger_file import CountedRelease, LedgerTerms
 from reference.accounting.release_ledger import ReleaseLedger
 from reference.budgets import Budget, SplitBudget
@@ -53,7 +54,7 @@ def test_the_code_moves_as_far_as_is_stated_and_no_farther(fairness, adjacency, 
     setting = Setting(2, fairness, norm, adjacency, rows_per_person=ROWS)
     readings = Readings(fairness, adjacency=adjacency, rows_per_person=ROWS)
     found = witness(setting, "l1")
-    pair = [side.records() for side in (found.left, found.right)]
+    pair = [written_out(side) for side in (found.left, found.right)]
     assert abs(len(pair[0]) - len(pair[1])) == (0 if setting.replaces else ROWS)
     moved = sum(change(*pair, readings), Fraction(0))
     size = Fraction(layout(pair[0].domain, readings).size)

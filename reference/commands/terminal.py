@@ -26,4 +26,9 @@ def width(stream: TextIO | None = None) -> int | None:
         return max(int(columns), NARROWEST)
     if not own.isatty():
         return None
-    return max(os.get_terminal_size(own.fileno()).columns or 80, NARROWEST)
+    try:
+        found = os.get_terminal_size(own.fileno()).columns
+    except OSError:
+        # it only says that it is one
+        found = 0
+    return max(found or 80, NARROWEST)

@@ -111,8 +111,8 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
     [
         (["--bound", "1"], "reported_epsilon must be given, or an ACCOUNTANT"),
         (["opendp", "--bound", "1", "--reported-epsilon", "1"], "one of them"),
-        (["--reported-epsilon", "1"], "bound must be given, or a sensitivity"),
-        (["--reported-epsilon", "1", "--bound", "1", "--sensitivity", "2"], "one of them"),
+        (["--reported-epsilon", "1"], "bound or sensitivity must be given, and not both"),
+        (["--reported-epsilon", "1", "--bound", "1", "--sensitivity", "2"], "given, and not both"),
         (["--reported-epsilon", "-1", "--bound", "1"], "reported_epsilon must be at least 0"),
         (["--reported-epsilon", "nan", "--bound", "1"], "reported_epsilon must be a finite number"),
         (["--reported-epsilon", "1", "--bound", "0"], "bound must be between"),

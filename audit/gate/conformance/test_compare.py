@@ -104,7 +104,7 @@ def test_bug_of_a_program_is_saved_as_a_candidate_that_the_types_read(capsys, tm
     assert [line for line in out.splitlines() if len(line) > 80 and " " in line.strip()] == []
     file = read_file(saved, VectorFile)
     (case,) = file.cases
-    assert (file.type, file.number_of_tests) == ("FairnessMetric", 1)
+    assert (file.test_groups[0].type, file.number_of_tests) == ("FairnessMetric", 1)
     assert set(case.flags) == set(file.notes)
     assert case.right == expected("FairnessMetric", case.given)[0]
     assert len(case.given["x"]) == 1
