@@ -91,7 +91,7 @@ class AuditOptions:
         "--object",
         type=click.Choice(["ideal", "implementation"]),
         default="ideal",
-        help="whose verdict sets the exit code: outputs quantised, or every bit (ideal)",
+        help="whose verdict sets the exit code: outputs quantised, or floats as they are (ideal)",
     )
     search: bool = option(
         "--search",

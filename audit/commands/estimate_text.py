@@ -13,7 +13,7 @@ from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_wor
 from reference.common.numbers import text_below
 from reference.common.page import Listing
 
-_OF_BITS = "; `at the bits` is on every bit of the floats, and sets the exit code."
+_OF_BITS = "; `at the bits` is on floats as they are, with their last bits, and sets the exit code."
 
 WIDTH = 100
 """Columns of the table without a terminal."""

@@ -7,11 +7,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.outcomes import Failed
 
 if TYPE_CHECKING:
     from audit.evidence.one_call import OneCallFinding
 
 MARKER = "audit_draws"
+
+
+class FailedClaimError(Failed, AssertionError):
+    """A claim is refuted, or nothing was decided: what `audit.assert_private` raises, shown without a trace."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -33,22 +38,27 @@ def assert_private_fixture(
     ) -> OneCallFinding:
         __tracebackhide__ = True
         # loaded by the first call: a test run without one stays fast
+        from audit.auditor.distinguish import SMALLEST_DRAWS
         from audit.evidence.one_call import audited_briefly
 
         if unspent[0] is not None:
             if not unspent[0]:
                 pytest.fail("no draws are left of the test's budget", pytrace=False)
             draws = how.setdefault("draws", unspent[0])
-            if draws > unspent[0]:
+            if type(draws) is int and draws > unspent[0]:
                 pytest.fail(f"{draws:,} draws asked for, {unspent[0]:,} left of the test's budget", pytrace=False)
-            unspent[0] -= draws
+            if unspent[0] < SMALLEST_DRAWS:
+                left = f"{unspent[0]:,} draws are left of the test's budget"
+                pytest.fail(f"{left}, and an audit needs {SMALLEST_DRAWS:,}", pytrace=False)
+            # others are refused, and spend nothing
+            unspent[0] -= draws if type(draws) is int and draws > 0 else 0
         finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
         for name, value in finding.to_json().items():
             # parts as JSON, for readers in any language
             record_property(f"audit.{name}", json.dumps(value) if isinstance(value, dict | list) else value)
         if finding.fails(allow_undecided=how.get("allow_undecided", False)):
             # short: the trace would show nothing about the mechanism
-            pytest.fail(str(finding), pytrace=False)
+            raise FailedClaimError(str(finding), pytrace=False)
         return finding
 
     return checked

@@ -238,7 +238,10 @@ class EstimateResult:
         kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
-        of_one = "residues modulo more than 256 or digits of numbers that do not repeat"
+        of_one = (
+            "residues modulo more than 256 or in part of the range, single bits of floats but the last, or digits "
+            "of numbers that do not repeat"
+        )
         parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
         parts += [note for note in found.notes if note.startswith((FINER, NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:

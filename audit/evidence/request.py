@@ -28,7 +28,7 @@ from reference.readings import Readings
 from reference.registry import MECHANISMS, PAPER_DELTA
 
 Judged = Literal["ideal", "implementation"]
-"""The objects of a verdict: quantised outputs, or every bit."""
+"""The objects of a verdict: quantised outputs, or floats as they are."""
 
 DRAWS, SIGNIFICANCE, TIMEOUT = 1_000_000, 0.05, 60.0
 """Defaults of an estimate."""

@@ -78,7 +78,7 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
     try:
         # a float's exact value, not its shortest decimal
         reported = Fraction(float(answer)) if hasattr(answer, "__float__") else exact("reported_epsilon", answer)
-    except (ReadingError, ValueError, OverflowError):
+    except (ReadingError, TypeError, ValueError, OverflowError):
         raise SubjectError(f"{accountant} reported {answer!r}, which is not a finite number") from None
     if reported < 0:
         raise SubjectError(f"{accountant} reported {answer!r}, which is below 0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from audit.commands.accountant import command
@@ -36,6 +37,10 @@ def halved(**facts):
 
 def composed_by_root(*, count, **facts):
     return right(count=count**0.5, **facts)
+
+
+def of_array(**_facts):
+    return np.array([1.0, 2.0])
 
 
 def of_nothing(**_facts):
@@ -120,6 +125,7 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         (["no_such_module:f", "--bound", "1"], "no_such_module:f cannot be imported"),
         ([f"{HERE}:KNOWN", "--bound", "1"], "failed: TypeError"),
         ([f"{HERE}:of_nothing", "--bound", "1"], "not a finite number"),
+        ([f"{HERE}:of_array", "--bound", "1"], "not a finite number"),
         (["dp-accounting-rdp", "--sensitivity", "1"], "bound must be given"),
     ],
 )

@@ -423,6 +423,8 @@ def test_documented_calls_run():
 
 WRONG = """
 
+import pytest
+
 @pytest.mark.audit_draws(20_000)
 def test_sum_with_half_the_noise(assert_private):
     assert_private(lambda data, rng: sum(data) + rng.laplace(), [0.0, 2.0], [0.0, 0.0], epsilon=1)
@@ -435,6 +437,15 @@ def test_budget_is_kept(assert_private):
 def test_budget_is_spent(assert_private):
     for _ in range(2):
         assert_private(lambda data, rng: rng.laplace(), [0.0], [0.0], epsilon=1, allow_undecided=True)
+
+@pytest.mark.audit_draws(20_000)
+def test_leaky_variant_raises_what_the_page_says(assert_private):
+    with pytest.raises(AssertionError, match="refuted"):
+        assert_private(lambda data, rng: data[0] + rng.laplace(), [9.0], [0.0], epsilon=1, draws=19_500)
+    with pytest.raises(ValueError, match="draws"):
+        assert_private(lambda data, rng: 0.0, [0.0], [1.0], epsilon=1, draws=-(10**9))
+    # 500 are left
+    assert_private(lambda data, rng: 0.0, [0.0], [1.0], epsilon=1)
 
 def test_option_that_is_none(assert_private):
     assert_private(lambda data, rng: 0.0, [0.0], [0.0], epsilon=1, drawz=6_000)
@@ -454,7 +465,8 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
-    assert "5 failed, 1 passed" in done.stdout
+    assert "6 failed, 1 passed" in done.stdout
+    assert "500 draws are left of the test's budget, and an audit needs 1,000" in done.stdout
     assert "refuted: epsilon is at least 1." in done.stdout
     assert "6,000 draws asked for, 5,000 left" in done.stdout
     assert "no draws are left" in done.stdout

@@ -189,6 +189,12 @@ def test_edit_of_all_fields_at_once_is_found_by_fresh_draws_only(right, capsys, 
     assert [check["name"] for check in result["checks"] if check["holds"] is False] == ["stored counts"]
 
 
+def test_level_out_of_range_is_found_before_draws_compute_with_it(right, capsys, tmp_path):
+    code, result = run(capsys, tmp_path, changed(right, share=1e308), "--fresh", "--seed", "1")
+    assert (code, "fresh" in result) == (1, False)
+    assert "levels" in {check["name"] for check in result["checks"] if check["holds"] is False}
+
+
 def test_claim_of_the_reader_is_compared(right, capsys, tmp_path):
     assert run(capsys, tmp_path, right, "--epsilon", "1", "--delta", "0.0")[0] == 0
     for words in (["--epsilon", "2"], ["--delta", "1e-3"], ["--epsilon", "1", "--delta", "0.5"]):

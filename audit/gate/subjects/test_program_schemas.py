@@ -118,6 +118,7 @@ SCHEMA_CANNOT_SAY = {
     "too few draws",
     "ragged draws",
     "a float too large",
+    "an integer of many digits",
     "an integer too large",
     "a member given twice",
 }

@@ -160,6 +160,13 @@ def test_sign_of_zero_is_kept_however_zero_is_written(text):
     assert np.signbit(value)
 
 
+@pytest.mark.parametrize("text", [str(2**53 + 2), str(3 * 2**60), "3458764513820541000", "-" + "1" + 21 * "0"])
+def test_whole_numbers_of_a_float_are_read_in_full_and_in_short(text):
+    """JSON.stringify writes 3 * 2^60 by its shortest digits and zeros."""
+    (value,) = protocol.values_of(protocol.decoded(b'{"values": [[%s]]}' % text.encode(), numbers=True), 1, 1)
+    assert value == float(text)
+
+
 def test_failed_draws_are_rows_of_nan(start):
     subject = start("for request in requests(): say({'values': ['error', [1, 2]] * (request['count'] // 2)})")
     outputs = draw(subject, 4)

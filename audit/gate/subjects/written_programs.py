@@ -69,6 +69,7 @@ ANSWERS = {
     "numbers as strings": ([["1.5"]] * 16, AnswerError, "in a draw"),
     "bare NaN": ([[float("nan")]] * 16, AnswerError, 'NaN must be the string "NaN"'),
     "a float too large": ('{"values": [' + ", ".join(["[1e400]"] * 16) + "]}", AnswerError, "too large"),
+    "an integer of many digits": ([[2**70 + 1]] * 16, AnswerError, "no 64-bit float holds 1180591620717411303425"),
     "an integer too large": ([[10**400]] * 16, AnswerError, "too large"),
     "deep nesting": ("[" * 60_000, AnswerError, "not JSON"),
     "invalid UTF-8": (b'{"error": "\xff"}', AnswerError, "not UTF-8"),
