@@ -17,7 +17,7 @@ from reference.readings import ADJACENCIES
 Relation: TypeAlias = str | Callable[[Any, Any], Any]
 """`replace_one`, `add_or_remove_one`, or a function that returns True if its two inputs are neighbours."""
 
-PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict)
+PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict, set, frozenset)
 """Types whose values are told apart by all that they hold."""
 
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
@@ -47,7 +47,7 @@ def _counted(given: Any) -> tuple[str, ...]:
         return ()
     sizes = sorted({len(record) for record in given})
     of_size = f"of {sizes[0]}" if len(sizes) == 1 else f"of {sizes[0]} to {sizes[-1]}"
-    counted = f"{len(given)} records were counted on left, each a sequence {of_size}"
+    counted = f"records counted on left: {len(given)}, each a sequence {of_size}"
     return (f"{counted}: if these are columns, pass an array",)
 
 
@@ -68,15 +68,17 @@ def _depth(given: Any) -> int:
 
 
 def _rows_within(record: Any) -> int:
-    """Return how many rows a record has if it is a table, or else 0."""
+    """Return how many rows the largest table has that a record is or contains, or else 0."""
     if _depth(record) > 1:
         return len(record)
     if is_dataclass(record) and not isinstance(record, type):
         record = {entry.name: getattr(record, entry.name) for entry in fields(record)}
-    if not isinstance(record, dict) or not record or any(_depth(column) == 0 for column in record.values()):
+    if not isinstance(record, dict | list | tuple):
         return 0
-    sizes = {len(column) for column in record.values()}
-    return sizes.pop() if len(sizes) == 1 else 0
+    parts = list(record.values()) if isinstance(record, dict) else record
+    # columns with names are a table, too
+    sizes = {len(part) if _depth(part) else 0 for part in parts} if isinstance(record, dict) else set()
+    return max([*map(_rows_within, parts), *(sizes if len(sizes) == 1 else ())], default=0)
 
 
 def require_records(given: Any) -> None:
@@ -91,15 +93,15 @@ def require_records(given: Any) -> None:
     if not _is_listed(given):
         return
     tables = [_rows_within(record) for record in given]
-    sizes = {len(record) for record in given if _depth(record)} | ({max(tables)} if any(tables) else set())
+    sizes = {rows or len(record) for rows, record in zip(tables, given, strict=True) if rows or _depth(record)}
     if len(sizes) != 1 or max(sizes) < 2:
         return
     mixed = isinstance(given, tuple) and any(isinstance(part, np.ndarray) and part.ndim for part in given)
     alike = all(tables) and len({_depth(record) for record in given}) == 1
     if mixed or (any(tables) and not (alike and max(sizes) < len(given))):
-        counted = f"a {type(given).__name__} of {len(given)} would be {len(given)} records"
+        counted = f"the elements of this {type(given).__name__} count as records, {len(given)} in all"
         raise SubjectError(
-            f"{counted}, but its elements have {max(sizes)} rows: pass an array, a tuple of arrays or a list of "
+            f"{counted}, and they have {max(sizes)} rows: pass an array, a tuple of arrays or a list of "
             "records, or give a function as adjacency"
         )
 

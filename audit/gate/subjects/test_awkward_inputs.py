@@ -110,6 +110,8 @@ NO_RECORDS = {
     "an array of objects": np.array([TABLE, COLUMN, None], dtype=object),
     "a table": [TABLE],
     "columns with names": [{"x": COLUMN.tolist()}],
+    "a table within": [{"x": TABLE, "size": 50}],
+    "columns within": [{"data": {"x": COLUMN, "y": COLUMN}}],
     "a table of pandas": [pd.DataFrame({"x": COLUMN}), COLUMN],
     "two rows": [np.zeros((2, 2)), np.zeros(2), np.zeros(2)],
 }
@@ -120,6 +122,7 @@ OF_RECORDS = {
     "images": [np.zeros((2, 2))] * 5,
     "dictionaries": [{"name": "a", "visits": [1, 2]}, {"name": "b", "visits": [3, 4]}],
     "places": [{"at": [1, 2]}, {"at": [3, 4]}, {"at": [5, 6]}],
+    "images with labels": [{"image": np.zeros((2, 2)), "label": 0}] * 5,
     "numbers": [0.0, 1.0],
     "texts": ["ab", "cd"],
     "nothing": [],
