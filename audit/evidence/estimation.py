@@ -22,10 +22,11 @@ from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds.counts import LARGEST_EPSILON
+from audit.common.keys import key_of
 from audit.evidence.copies import confirmed, patience_within
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
-from audit.subjects.adjacency import notes_on_pair
+from audit.subjects.adjacency import notes_on_pair, require_unchanged
 from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
@@ -220,7 +221,11 @@ def estimated(
     if copies:
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
         make = partial(rebuilt_anew, request.subject)
+        # short calls show a change of the first ones alone
+        inputs = audit.subject.inputs()
+        before = [key_of(given) for given in inputs]
         found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience, anew=True)
+        require_unchanged(inputs, before)
     else:
         found = carried()
     if not isinstance(request.subject, ProgramDescription):

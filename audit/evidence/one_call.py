@@ -39,7 +39,14 @@ from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.words import barely_refuted, counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
-from audit.subjects.adjacency import EQUAL, UNCHECKED, Relation, notes_on_pair, require_neighbours
+from audit.subjects.adjacency import (
+    EQUAL,
+    UNCHECKED,
+    Relation,
+    notes_on_pair,
+    require_neighbours,
+    require_unchanged,
+)
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.arrays import FloatArray
 from reference.common.documents import plain
@@ -441,9 +448,9 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         found = confirmed(subject, carried, refuting, entropy, subject)
     except SubjectError:
         # else a changed input would be reported as dependent draws
-        _require_unchanged(inputs, before)
+        require_unchanged(inputs, before)
         raise
-    _require_unchanged(inputs, before)
+    require_unchanged(inputs, before)
     notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
     notes += notes_on_pair(*inputs, how.get("adjacency"))
     if note := audited_here.note_on_types():
@@ -457,11 +464,6 @@ def _auditable_epsilon(given: Any) -> Fraction:
     if epsilon > LARGEST_EPSILON:
         raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
     return epsilon
-
-
-def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
-    if [key_of(given) for given in inputs] != before:
-        raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
 
 
 __all__ = [

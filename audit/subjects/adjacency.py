@@ -81,6 +81,17 @@ def _rows_within(record: Any) -> int:
     return max([*map(_rows_within, parts), *(sizes if len(sizes) == 1 else ())], default=0)
 
 
+def require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
+    """Refuse a mechanism that has changed its inputs; `before` is their :func:`audit.common.keys.key_of`.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if [key_of(given) for given in inputs] != before:
+        raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
+
+
 def require_records(given: Any) -> None:
     """Refuse a list of a table and its columns: all their rows would count as few records.
 

@@ -168,6 +168,25 @@ def test_inputs_that_are_emptied_are_noticed(held, monkeypatch, capsys):
     assert "sample() changed its input" in capsys.readouterr().err
 
 
+class EmptiesLate(Empties):
+    kept: ClassVar[Any] = ([1.0, 2.0], [1.0, 2.5])
+    calls = 0
+
+    def inputs(self):
+        return self.kept
+
+    def sample(self, data, count, rng):
+        self.calls += 1
+        if self.calls > 35:
+            data.clear()
+        return rng.laplace(sum(data), size=(count, 1))
+
+
+def test_inputs_that_are_emptied_late_are_noticed(capsys):
+    assert main([f"{HERE}:EmptiesLate", "--draws", "20000", "--epsilon", "3"]) == 2
+    assert "changes its input" in capsys.readouterr().err
+
+
 def test_inputs_that_can_be_read_once_are_refused():
     for once in (iter([1]), map(abs, [1]), (one for one in [1]), {"rows": iter([1])}):
         with pytest.raises(SubjectError, match="read only once"):
