@@ -15,6 +15,7 @@ from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
+from audit.common.keys import key_of
 from reference.common.arrays import FloatArray
 from reference.common.scheduler import Call, cluster
 
@@ -104,6 +105,7 @@ class Draws:
         except FAILURES as problem:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
         probe = cls(subject, two_inputs(inputs), -1, entropy, workers)
+        unchanged = [key_of(given) for given in probe.inputs]
         widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
@@ -112,6 +114,7 @@ class Draws:
         check_draws(
             source._probed(rows),
             source.inputs,
+            unchanged,
             within_calls=outputs_per_call == 1,
         )
         shared = not getattr(subject, "own_entropy", False) and _global_state() != before

@@ -14,6 +14,7 @@ import numpy as np
 
 from audit.auditor.subject import SubjectError
 from audit.bounds.binomial import above
+from audit.common.keys import key_of
 from reference.common.arrays import FloatArray, IntArray
 
 PROBE, CALLS = 32, 15
@@ -36,7 +37,11 @@ CHANCE, CHANCE_OF_CALLS = 1e-12, 1e-9
 
 
 def check_draws(
-    draw: Callable[[int, int], FloatArray], inputs: Sequence[Any], *, within_calls: bool = True
+    draw: Callable[[int, int], FloatArray],
+    inputs: Sequence[Any],
+    before: Sequence[Any],
+    *,
+    within_calls: bool = True,
 ) -> None:
     """Refuse a subject whose draws repeat, depend on their call, share memory or change the inputs.
 
@@ -46,6 +51,8 @@ def check_draws(
         `draw(side, call)` returns outputs of shape (n, k) from its own generator, the same n for all.
     inputs : sequence
         Left and right.
+    before : sequence
+        What told them apart before the first draw (:func:`audit.common.keys.key_of`).
     within_calls : bool
         Whether the outputs of one call must be independent too.
 
@@ -53,7 +60,6 @@ def check_draws(
     ------
     audit.auditor.subject.SubjectError
     """
-    before = [given.tobytes() if isinstance(given, np.ndarray) else None for given in inputs]
     for side in (0, 1):
         calls = [draw(side, call) for call in range(CALLS)]
         if any(np.may_share_memory(first, second) for first, second in combinations(calls, 2)):
@@ -66,7 +72,7 @@ def check_draws(
             _check_calls(calls)
         # if a call's outputs may share noise, one of them says as much as all
         _check_repeats(calls, independent=len(calls[0]) if within_calls else 1)
-        if before[side] is not None and inputs[side].tobytes() != before[side]:
+        if key_of(inputs[side]) != before[side]:
             raise SubjectError("sample() changed its input: what one call draws must not depend on another")
 
 

@@ -41,7 +41,7 @@ class Subject(Protocol):
     Draws must be independent: their randomness comes from the given generator, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
     that nothing random is drawn once for all outputs of a call, as far as a few short calls show, that inputs
-    that are arrays do not change, and that results are new arrays.  `sample` must be safe to call
+    do not change, and that results are new arrays.  `sample` must be safe to call
     from several threads with different generators, and `inputs` must return the same pair each time.
     """
 
@@ -82,11 +82,24 @@ def two_inputs(given: Any) -> tuple[Any, Any]:
     Raises
     ------
     SubjectError
-        Also for a table or an array: its columns or rows are not the two inputs.
+        Also for a table or an array: its columns or rows are not the two inputs.  And for an iterator or an open
+        file: the first draw would use it up, and all others be of nothing.
     """
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise SubjectError(f"inputs() must return the two inputs, not {in_brief(given)}")
+    if (found := _used_up(list(given))) is not None:
+        raise SubjectError(
+            f"an input can be read only once: it is, or contains, {in_brief(found)}; pass what it yields as a list"
+        )
     return given[0], given[1]
+
+
+def _used_up(given: Any) -> Any:
+    """Return an iterator that an input is or contains, or None."""
+    if isinstance(given, list | tuple | dict):
+        parts = given.values() if isinstance(given, dict) else given
+        return next((found for found in map(_used_up, parts) if found is not None), None)
+    return given if hasattr(type(given), "__next__") else None
 
 
 _ABSENT = object()

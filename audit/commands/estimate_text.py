@@ -100,7 +100,7 @@ def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
         points = ", ".join(f"{epsilon} at {delta:g}" for epsilon, delta in bounds)
         yield f"  epsilon at least, by delta, all at once: {points}"
     event_verdicts = [found.verdict(result.claimed, implementation=bits) for bits in (False, True)]
-    if "undecided" in event_verdicts and not found.hides(result.claimed):
+    if "undecided" in event_verdicts and not (found.hides(result.claimed) or result.equal_inputs):
         needed = result.draws_needed()
         enough = "no number of draws that can be counted would decide"
         if needed is not None:

@@ -26,6 +26,7 @@ from audit.proofs.build import missing
 from audit.proofs.conditional_verdicts import conditional_verdict_text
 from audit.proofs.tails import NotContradictedError
 from audit.proofs.verdicts import AuditedClaim, check_verdict, verdict_text
+from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.programs import ProgramDescription
 from reference.commands.file_names import FileName
 from reference.commands.options import emit
@@ -202,7 +203,8 @@ def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:
     bound = f"epsilon at least {text_below(epsilon, 6) if math.isfinite(epsilon) else epsilon} {claim}"
     yield f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"
     for check in document["checks"]:
-        yield f"  {check['name']}: {words[check['holds']]} ({check['detail']})"
+        word = "not checked" if check["detail"] == UNCHECKED else words[check["holds"]]
+        yield f"  {check['name']}: {word} ({check['detail']})"
     if not any(check["name"] in DRAWN_AGAIN for check in document["checks"]):
         yield "  the counts are those of whoever wrote the certificate: --replay or --fresh draws again"
     yield f"  {AGAIN} {certificate.request.command}"

@@ -20,7 +20,9 @@ from audit.auditor.verdict import Verdict
 from audit.bounds import Counts
 from audit.bounds.curve import EpsilonCurve
 from audit.evidence.request import EstimateRequest, Judged
+from audit.subjects.adjacency import EQUAL
 from audit.subjects.descriptions import Description, core
+from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
 from reference.common.arrays import BoolArray, FloatArray
 from reference.common.documents import Document, converted, json_of_file, plain
@@ -292,9 +294,9 @@ def _is_result(document: Any) -> bool:
 
 
 def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -> Verdict:
-    """Return `undecided` instead of `not refuted` for a w whose coefficients are known to lose more than claimed.
+    """Return `undecided` instead of `not refuted` for equal inputs, and for w if its coefficients lose too much.
 
-    How much of that loss w still has is unknown.
+    Equal inputs test nothing.  How much w still has of a loss that its coefficients are known to have is unknown.
 
     Parameters
     ----------
@@ -304,11 +306,28 @@ def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -
     inputs : dict
         Of a certificate: they have the exact privacy of the coefficients.
     """
+    if verdict == "not refuted" and shown_equal(described, inputs):
+        return "undecided"
     inner = core(described)
     if verdict != "not refuted" or not isinstance(inner, MechanismDescription) or inner.release != "weights":
         return verdict
     exact = inputs.get("exact")
     return "undecided" if isinstance(exact, dict) and exact.get("verdict") == "refuted" else verdict
+
+
+def shown_equal(described: Description, inputs: dict[str, Any]) -> bool:
+    """Return whether both inputs are equal, as far as a certificate shows: words may not tell all of an object."""
+    if isinstance(described, ProgramDescription) and described.inputs is not None:
+        return EQUAL in described.inputs.notes
+    if "left" not in inputs or json.dumps(inputs["left"]) != json.dumps(inputs.get("right")):
+        return False
+    return not _has_words(inputs["left"])
+
+
+def _has_words(shown: Any) -> bool:
+    if isinstance(shown, dict | list):
+        return any(map(_has_words, shown.values() if isinstance(shown, dict) else shown))
+    return isinstance(shown, str)
 
 
 def versions(packages: Iterable[str] = ("numpy", "scipy", "scikit-learn")) -> dict[str, str]:

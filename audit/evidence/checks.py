@@ -23,6 +23,7 @@ from audit.evidence.certificate import Certificate
 from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.descriptions import (
     BY_CONSTRUCTION,
+    FOUND,
     IN_DOMAIN,
     CatalogueDescription,
     DescriptionError,
@@ -168,7 +169,7 @@ def _neighbours(certificate: Certificate) -> Check:
             return Check("neighbours", False, str(problem))
         return Check("neighbours", stated == known, stated)
     if isinstance(described, PairDescription):
-        return Check("neighbours", stated in (IN_DOMAIN, UNCHECKED), stated)
+        return Check("neighbours", stated in FOUND, stated)
     return Check(
         "neighbours",
         stated not in (BY_CONSTRUCTION, IN_DOMAIN),

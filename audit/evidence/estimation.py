@@ -22,21 +22,23 @@ from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds.counts import LARGEST_EPSILON
+from audit.common.keys import key_of
 from audit.evidence.copies import confirmed, patience_within
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import EstimateRequest
-from audit.subjects.adjacency import notes_on_pair
+from audit.subjects.adjacency import notes_on_pair, require_unchanged
 from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
     core,
+    neighbours_listed,
     neighbours_of,
     rebuild,
     rebuilt_anew,
 )
 from audit.subjects.programs import ProgramDescription, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
-from audit.subjects.search import AtPair, Effort, searchable
+from audit.subjects.search import AtPair, Effort, Listed, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from audit.subjects.stated import claim_of_attributes, inputs_of_pair, stated_inputs
@@ -219,10 +221,18 @@ def estimated(
     if copies:
         entropy = int(audit.generator(COPIES_STREAM).integers(2**63))
         make = partial(rebuilt_anew, request.subject)
+        # short calls show a change of the first ones alone
+        inputs = audit.subject.inputs()
+        before = [key_of(given) for given in inputs]
         found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience, anew=True)
-        found = replace(found, notes=(*found.notes, *notes_on_pair(*audit.subject.inputs())))
+        require_unchanged(inputs, before)
     else:
         found = carried()
+    if not isinstance(request.subject, ProgramDescription):
+        # a program's pair has its own notes
+        own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
+        relation = getattr(own, "adjacency", None) if copies else None
+        found = replace(found, notes=(*found.notes, *notes_on_pair(*audit.subject.inputs(), relation)))
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
     return EstimateResult(
         request=request,
@@ -251,6 +261,9 @@ def at_worst_pair(
     if isinstance(request.subject, ProgramDescription | PairDescription):
         raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
     subject, neighbourhood = searchable(audit.subject)
+    if isinstance(neighbourhood, Listed):
+        # before any draw, as for one pair
+        neighbours_listed(subject, neighbourhood)
     draws = int(request.draws * SEARCH_SHARE)
     certify = Phases.of(request.draws - draws, 1, learning=True).certify
     seconds = None if request.max_seconds is None else request.max_seconds * SEARCH_SHARE

@@ -21,7 +21,7 @@ from audit.auditor.draws import Draws
 from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
 from audit.auditor.selection import Phases, select
-from audit.auditor.subject import SubjectError
+from audit.auditor.subject import SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
 from audit.bounds import (
@@ -33,12 +33,20 @@ from audit.bounds import (
 )
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.bounds.counts import LARGEST_EPSILON, check_levels
+from audit.common.keys import key_of
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.words import barely_refuted, counted_in_words, is_of_rounding, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adapters.outputs import as_floats
-from audit.subjects.adjacency import UNCHECKED, Relation, key_of, notes_on_pair, require_neighbours
+from audit.subjects.adjacency import (
+    EQUAL,
+    UNCHECKED,
+    Relation,
+    notes_on_pair,
+    require_neighbours,
+    require_unchanged,
+)
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.arrays import FloatArray
 from reference.common.documents import plain
@@ -248,8 +256,9 @@ class OneCallFinding:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the ideal mechanism."""
-        return self.estimate.verdict(self.claimed_epsilon)
+        """The verdict on the ideal mechanism; equal inputs decide nothing."""
+        found = self.estimate.verdict(self.claimed_epsilon)
+        return "undecided" if found == "not refuted" and EQUAL in self.estimate.notes else found
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -305,11 +314,14 @@ class OneCallFinding:
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        told = (f"  note: {note}" for note in self.notes if f"  {note}" not in lines)
+        return "\n".join([*lines, *told])
 
     def _undecided(self) -> str:
         """Say why the verdict is undecided."""
         found = self.estimate
+        if EQUAL in found.notes:
+            return EQUAL
         if found.hides(self.claimed_epsilon):
             return unseen_in_words(found.unseen)
         detectable = found.detectable_epsilon(self.claimed_epsilon)
@@ -406,6 +418,8 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         raise ReadingError(
             "mechanism", repr(mechanism)[:100], "a function of (data, rng), or with a method sample"
         )
+    # before a relation uses up what can be read only once
+    two_inputs(inputs)
     neighbours = require_neighbours(*inputs, how.get("adjacency"))
     terms = Terms(
         draws=how.get("draws", DRAWS),
@@ -434,11 +448,11 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         found = confirmed(subject, carried, refuting, entropy, subject)
     except SubjectError:
         # else a changed input would be reported as dependent draws
-        _require_unchanged(inputs, before)
+        require_unchanged(inputs, before)
         raise
-    _require_unchanged(inputs, before)
+    require_unchanged(inputs, before)
     notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
-    notes += notes_on_pair(*inputs)
+    notes += notes_on_pair(*inputs, how.get("adjacency"))
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))
@@ -450,11 +464,6 @@ def _auditable_epsilon(given: Any) -> Fraction:
     if epsilon > LARGEST_EPSILON:
         raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
     return epsilon
-
-
-def _require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
-    if [key_of(given) for given in inputs] != before:
-        raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
 
 
 __all__ = [

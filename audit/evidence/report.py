@@ -15,10 +15,10 @@ from audit.auditor.notes import FINER, NO_RESIDUES, RARE_CODES
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
-from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, tempered, versions
+from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, shown_equal, tempered, versions
 from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.words import event_in_words, unseen_in_words
-from audit.subjects.adjacency import UNCHECKED
+from audit.subjects.adjacency import EQUAL, UNCHECKED
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
@@ -73,9 +73,16 @@ class EstimateResult:
         return self.request.mechanism
 
     def verdict(self, judged: Judged) -> Verdict:
-        """Return the verdict on the `ideal` mechanism or on the `implementation`."""
+        """Return the verdict on the `ideal` mechanism or on the `implementation`; equal inputs decide nothing."""
         found = self.estimate.verdict(self.claimed, implementation=judged == "implementation")
+        if found == "not refuted" and self.equal_inputs:
+            return "undecided"
         return tempered(found, self.request.subject, self.inputs)
+
+    @property
+    def equal_inputs(self) -> bool:
+        """Whether both inputs are equal, so that nothing is tested."""
+        return EQUAL in self.estimate.notes or shown_equal(self.request.subject, self.inputs)
 
     @property
     def reservations(self) -> list[str]:
@@ -83,7 +90,9 @@ class EstimateResult:
         found: list[str] = []
         if self.estimate.hides(self.claimed):
             found.append(unseen_in_words(self.estimate.unseen))
-        if tempered("not refuted", self.request.subject, self.inputs) == "undecided":
+        if self.equal_inputs:
+            found += [EQUAL] if EQUAL not in self.estimate.notes else []
+        elif tempered("not refuted", self.request.subject, self.inputs) == "undecided":
             found.append(
                 "w is computed from coefficients that lose more than is claimed (exactly); "
                 "without --release weights these are audited"

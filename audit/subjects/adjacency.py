@@ -7,9 +7,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from audit.auditor.subject import FAILURES, SubjectError
+from audit.common.keys import key_of
 from reference.common.errors import ReadingError
 from reference.common.printable import in_brief
 from reference.readings import ADJACENCIES
@@ -17,13 +17,8 @@ from reference.readings import ADJACENCIES
 Relation: TypeAlias = str | Callable[[Any, Any], Any]
 """`replace_one`, `add_or_remove_one`, or a function that returns True if its two inputs are neighbours."""
 
-AnyArray: TypeAlias = npt.NDArray[Any]
-
-PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict)
+PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict, set, frozenset)
 """Types whose values are told apart by all that they hold."""
-
-LARGEST_EXACT = 2**53
-"""Whole numbers below it are doubles."""
 
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
@@ -35,10 +30,91 @@ EQUAL = "both inputs are equal: on this pair nothing can be lost, so nothing is 
 """The note on a pair of one input."""
 
 
-def notes_on_pair(left: Any, right: Any) -> tuple[str, ...]:
-    """Return a note if two inputs of numbers, texts, and lists and tables of such, are equal."""
+def notes_on_pair(left: Any, right: Any, relation: Any = None) -> tuple[str, ...]:
+    """Return notes on two inputs: that they are one, and how records were counted if that may surprise.
+
+    Numbers, texts, and lists and tables of such are compared; other objects are equal if they are one object.
+    """
     plain = isinstance(left, PLAIN) and type(left) is type(right)
-    return (EQUAL,) if plain and key_of(left) == key_of(right) else ()
+    equal = left is right or (plain and key_of(left) == key_of(right))
+    counted = _counted(left) if isinstance(relation, str) and relation in ADJACENCIES else ()
+    return (*((EQUAL,) if equal else ()), *counted)
+
+
+def _counted(given: Any) -> tuple[str, ...]:
+    """Return a note if every record is a sequence: it may as well be a column."""
+    if not _is_listed(given) or not given or any(_depth(record) == 0 for record in given):
+        return ()
+    sizes = sorted({len(record) for record in given})
+    of_size = f"of {sizes[0]}" if len(sizes) == 1 else f"of {sizes[0]} to {sizes[-1]}"
+    counted = f"records counted on left: {len(given)}, each a sequence {of_size}"
+    return (f"{counted}: if these are columns, pass an array",)
+
+
+def _is_listed(given: Any) -> bool:
+    """Return whether the records of an input are the elements of a list, and not rows of one array or several."""
+    return isinstance(given, list | tuple) and not _is_tuple_of_arrays(given)
+
+
+def _is_tuple_of_arrays(given: Any) -> bool:
+    return isinstance(given, tuple) and bool(given) and all(isinstance(part, np.ndarray) for part in given)
+
+
+def _depth(given: Any) -> int:
+    """Return how many indices reach a value: 1 for a row or a column, 2 for a table."""
+    if isinstance(given, list | tuple):
+        return 1 + min(map(_depth, given), default=0)
+    return 0 if isinstance(given, np.generic) else int(getattr(given, "ndim", 0))
+
+
+def _rows_within(record: Any) -> int:
+    """Return how many rows the largest table has that a record is or contains, or else 0."""
+    if _depth(record) > 1:
+        return len(record)
+    if is_dataclass(record) and not isinstance(record, type):
+        record = {entry.name: getattr(record, entry.name) for entry in fields(record)}
+    if not isinstance(record, dict | list | tuple):
+        return 0
+    parts = list(record.values()) if isinstance(record, dict) else record
+    # columns with names are a table, too
+    sizes = {len(part) if _depth(part) else 0 for part in parts} if isinstance(record, dict) else set()
+    return max([*map(_rows_within, parts), *(sizes if len(sizes) == 1 else ())], default=0)
+
+
+def require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
+    """Refuse a mechanism that has changed its inputs; `before` is their :func:`audit.common.keys.key_of`.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if [key_of(given) for given in inputs] != before:
+        raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
+
+
+def require_records(given: Any) -> None:
+    """Refuse a list of a table and its columns: all their rows would count as few records.
+
+    Tables of one shape may be records, such as images, if there are more of them than each has rows.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if not _is_listed(given):
+        return
+    tables = [_rows_within(record) for record in given]
+    sizes = {rows or len(record) for rows, record in zip(tables, given, strict=True) if rows or _depth(record)}
+    if len(sizes) != 1 or max(sizes) < 2:
+        return
+    mixed = isinstance(given, tuple) and any(isinstance(part, np.ndarray) and part.ndim for part in given)
+    alike = all(tables) and len({_depth(record) for record in given}) == 1
+    if mixed or (any(tables) and not (alike and max(sizes) < len(given))):
+        counted = f"the elements of this {type(given).__name__} count as records, {len(given)} in all"
+        raise SubjectError(
+            f"{counted}, and they have {max(sizes)} rows: pass an array, a tuple of arrays or a list of "
+            "records, or give a function as adjacency"
+        )
 
 
 def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str | None:
@@ -99,43 +175,16 @@ def _require_related(left: Any, right: Any, relation: Callable[[Any, Any], Any])
 
 def _records(given: Any) -> list[Any]:
     """Return one key for each record: equal for records that are equal digit for digit, -0.0 taken as 0."""
-    if isinstance(given, tuple) and given and all(isinstance(part, np.ndarray) for part in given):
+    if _is_tuple_of_arrays(given):
         if len({len(part) for part in given}) > 1:
             raise SubjectError("the arrays of an input must have one row for each record")
         return [[key_of(row) for row in rows] for rows in zip(*given, strict=True)]
+    if isinstance(given, np.ndarray) and given.ndim and given.dtype == object:
+        given = list(given)
+    require_records(given)
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
         return [key_of(row) for row in given]
     raise SubjectError(
         f"a named adjacency needs records, one a row of an array or a list, not {in_brief(given)}; "
         "give a function instead"
     )
-
-
-def key_of(record: Any) -> Any:
-    """Return what tells a record, or records, from others: numbers by all their digits, wherever they stand.
-
-    How numpy shows an array would hide the later digits, and most of a long one.  Other objects are told apart by
-    how Python shows them.
-    """
-    match record:
-        case int() | float() | np.generic() | np.ndarray():
-            return _of_numbers(np.asarray(record))
-        case list() | tuple():
-            return [type(record).__name__, *map(key_of, record)]
-        case dict():
-            return [(repr(name), key_of(record[name])) for name in sorted(record, key=repr)]
-        case _ if is_dataclass(record) and not isinstance(record, type):
-            return [type(record).__name__, *(key_of(getattr(record, entry.name)) for entry in fields(record))]
-        case _ if hasattr(record, "__array__"):
-            return [type(record).__name__, key_of(np.asarray(record))]
-    return repr(record)
-
-
-def _of_numbers(values: AnyArray) -> Any:
-    if values.dtype.kind not in "fiub" or values.dtype.itemsize > np.dtype(np.float64).itemsize:
-        plain = values.tolist()
-        return repr(plain) if not isinstance(plain, list) else [key_of(value) for value in plain]
-    if values.dtype.kind in "iu" and values.size and int(np.abs(values).max()) not in range(LARGEST_EXACT):
-        # as doubles some of them would be one
-        return repr(values.tolist())
-    return (values.astype(np.float64) + 0.0).tobytes()

@@ -8,7 +8,7 @@ import sys
 from typing import Any, TypeAlias, assert_never, get_args
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
-from audit.subjects.adjacency import UNCHECKED, require_neighbours
+from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours, require_records
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Adjacency
 from audit.subjects.imported import imported_object
@@ -27,6 +27,12 @@ MOST_COLUMNS, MOST_VALUES = 1_000, 10**7
 
 BY_CONSTRUCTION, IN_DOMAIN = "by construction", "a pair of the declared domain"
 """Why the inputs of our own mechanisms, and those of a search, are neighbours."""
+
+BY_RELATION = "by the subject's relation"
+"""Why the inputs of a subject with a function as its adjacency are neighbours."""
+
+FOUND = (IN_DOMAIN, UNCHECKED, BY_RELATION, *(f"{name}, by the inputs" for name in ADJACENCIES))
+"""What can be said of a pair found by a search."""
 
 
 class DescriptionError(SubjectError):
@@ -173,25 +179,55 @@ def neighbours_of(described: Description, subject: Subject) -> str:
         case MechanismDescription() | CatalogueDescription():
             return BY_CONSTRUCTION
         case PairDescription():
-            _, neighbourhood = searchable(rebuild(described.subject))
-            return UNCHECKED if isinstance(neighbourhood, Listed) else IN_DOMAIN
+            searched, neighbourhood = searchable(rebuild(described.subject))
+            return neighbours_listed(searched, neighbourhood) if isinstance(neighbourhood, Listed) else IN_DOMAIN
         case ProgramDescription():
             return UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
         case ImportDescription():
-            relation = getattr(subject, "adjacency", None)
-            checkable = callable(relation) or (isinstance(relation, str) and relation in ADJACENCIES)
-            if (
-                not checkable
-                and relation is not None
-                and not (isinstance(relation, str) and relation in OF_CATALOGUE)
-            ):
-                allowed = f"one of {', '.join(ADJACENCIES)}, or a function of both inputs"
-                raise ReadingError("adjacency", relation, allowed)
-            if not checkable or not hasattr(subject, "inputs"):
+            relation = declared_relation(subject)
+            if relation is None or not hasattr(subject, "inputs"):
                 return UNCHECKED
             require_neighbours(*subject.inputs(), relation)
-            return f"{relation}, by the inputs" if isinstance(relation, str) else "by the subject's relation"
+            return _in_words(relation)
     assert_never(described)
+
+
+def declared_relation(subject: object) -> Relation | None:
+    """Return the relation that a subject declares; None if there is none, or it cannot be checked.
+
+    Raises
+    ------
+    reference.common.errors.ReadingError
+        When it is no relation.
+    """
+    relation = getattr(subject, "adjacency", None)
+    if callable(relation) or (isinstance(relation, str) and relation in ADJACENCIES):
+        checkable: Relation = relation
+        return checkable
+    if relation is None or (isinstance(relation, str) and relation in OF_CATALOGUE):
+        return None
+    raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
+
+
+def neighbours_listed(subject: object, listed: Listed) -> str:
+    """Return how all the pairs that a subject lists are known to be neighbours.
+
+    Raises
+    ------
+    SubjectError
+        When some are not.
+    """
+    relation = declared_relation(subject)
+    for place, pair in enumerate(listed.pairs):
+        try:
+            require_neighbours(*pair, relation)
+        except SubjectError as problem:
+            raise SubjectError(f"pair {place} of candidates(): {problem}") from problem
+    return UNCHECKED if relation is None else _in_words(relation)
+
+
+def _in_words(relation: Relation) -> str:
+    return f"{relation}, by the inputs" if isinstance(relation, str) else BY_RELATION
 
 
 def neighbours_of_lists(pair: InputPair) -> str:
@@ -204,10 +240,11 @@ def neighbours_of_lists(pair: InputPair) -> str:
     """
     if not (isinstance(pair.left, list) and isinstance(pair.right, list)):
         return UNCHECKED
+    for side in (pair.left, pair.right):
+        require_records(side)
     # as texts: a record is any JSON, and the order of an object's members does not matter
     left, right = ([json.dumps(record, sort_keys=True) for record in side] for side in (pair.left, pair.right))
-    if left != right:
-        require_neighbours(left, right, pair.adjacency)
+    require_neighbours(left, right, pair.adjacency)
     return f"{pair.adjacency}, by the inputs"
 
 

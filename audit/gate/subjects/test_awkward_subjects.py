@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from audit import assert_private
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.notes import SHARED_GENERATOR
 from audit.auditor.subject import DrawingError, SubjectError, two_inputs
@@ -22,7 +21,7 @@ from audit.evidence.verify import outcome, verify
 from audit.evidence.words import inputs_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.subjects.written_programs import command_line
-from audit.subjects.adjacency import EQUAL, UNCHECKED, notes_on_pair, require_neighbours
+from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from audit.subjects.catalogue import Laplace
 from audit.subjects.descriptions import rebuild_small
 from audit.subjects.programs import InputPair
@@ -298,46 +297,17 @@ def test_shared_generator_is_noticed(kind, noticed, seeded, tmp_path, capsys):
     assert Certificate.read(out).seeded is seeded
 
 
-# --- Pairs that test nothing ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "equal"),
-    [
-        (0.5, 0.5, True),
-        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "a"]}, True),
-        (np.zeros((2, 2)), np.zeros((2, 2)), True),
-        # null controls, and objects, of which nobody knows all that they hold
-        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "b"]}, False),
-        (np.zeros((2, 2)), np.eye(2), False),
-        (1, "1", False),
-        (pd.Series([1.0]), pd.Series([1.0]), False),
-    ],
-)
-def test_equal_inputs_are_noted(left, right, equal):
-    assert notes_on_pair(left, right) == ((EQUAL,) if equal else ())
-
-
-class OfOneInput:
-    def inputs(self):
-        return [1.0], [1.0]
-
-    def sample(self, data, count, rng):
-        return rng.laplace(data[0], size=(count, 1))
-
-
-def test_equal_inputs_are_noted_by_each_road(capsys):
-    quick = {"draws": 1_000, "allow_undecided": True}
-    assert EQUAL in assert_private(OfOneInput(), [1.0], [1.0], epsilon=3, **quick).notes
-    assert main([f"{__name__}:OfOneInput", "--draws", "1000", "--epsilon", "3"]) in (0, 3)
-    assert EQUAL in capsys.readouterr().out
-
-
 # --- Pairs of programs ----------------------------------------------------------------------------------------
 
 COUNTED = "for request in requests(): say({'values': values({**request, 'input': len(request['input'])})})"
 
 PAIRS = {
+    "a table and its column": (
+        [[[1, 2], [3, 4]], [5, 6]],
+        [[[2, 3], [4, 5]], [5, 6]],
+        "replace_one",
+        "have 2 rows",
+    ),
     "a record replaced": ([1, [2, 3]], [1, [2, 4]], "replace_one", None),
     "a record removed": ([{"a": 1, "b": 2}, 5], [{"b": 2, "a": 1}], "add_or_remove_one", None),
     "two records replaced": ([1, 2, 3], [4, 2, 5], "replace_one", "records 0 and 2 differ"),

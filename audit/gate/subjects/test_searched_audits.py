@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,9 +14,13 @@ import pytest
 from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import Terms, estimate
 from audit.epsilon_estimate import main
+from audit.evidence.certificate import Certificate
+from audit.evidence.checks import rebuilt
+from audit.evidence.verify import verify
 from audit.gate.needs import exhaustively
 from audit.gate.requests import asked, described, verify_command
 from audit.subjects import real_neighbours
+from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import rebuild
 from audit.subjects.real_neighbours import Extended, _extreme_rows
@@ -298,3 +302,37 @@ def test_records_with_a_missing_value_are_among_the_neighbours():
     attribute = Binned("age", 0, 8, edges=(4,), missing="own_bin")
     assert real_neighbours._ends(attribute) == (0, None)
     assert [releases._value(attribute, place) for place in (0.0, 0.5, 0.9)] == [0, 6, None]
+
+
+class Listing:
+    """The noisy sum of two records."""
+
+    adjacency: Any = "replace_one"
+    pairs: ClassVar = [([0.0, 0.0], [0.0, 1.0]), ([0.0, 0.0], [1.0, 0.0])]
+
+    def candidates(self):
+        return self.pairs
+
+    def sample(self, data, count, rng):
+        return sum(data) + rng.laplace(size=(count, 1))
+
+
+def test_declared_neighbours_are_required_of_all_listed_pairs(monkeypatch, tmp_path, capsys):
+    out = tmp_path / "certificate.json"
+    words = [f"{HERE}:Listing", "--search", "--draws", "10000", "--epsilon", "4", "--out", str(out)]
+    assert main(words) in (0, 3)
+    certificate = Certificate.read(out)
+    assert certificate.neighbours == "replace_one, by the inputs"
+    assert {check.name: check.holds for check in (*verify(certificate), *rebuilt(certificate))}["neighbours found"]
+    # nobody checks them if no relation is declared, and verify does not say that anyone did
+    monkeypatch.setattr(Listing, "adjacency", None)
+    assert main(words) in (0, 3)
+    capsys.readouterr()
+    assert verify_command([str(out)]) in (0, 3)
+    assert f"neighbours: not checked ({UNCHECKED})" in capsys.readouterr().out
+    # two records differ in the second pair
+    monkeypatch.setattr(Listing, "adjacency", "replace_one")
+    monkeypatch.setattr(Listing, "pairs", [Listing.pairs[0], ([0.0, 0.0], [1.0, 1.0])])
+    monkeypatch.setattr(Listing, "sample", lambda *_: pytest.fail("a draw before the check"))
+    assert main(words) == 2
+    assert "pair 1 of candidates(): the two inputs are not neighbours" in capsys.readouterr().err

@@ -1,0 +1,196 @@
+"""Inputs that test nothing, that are no records, or that the mechanism uses up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pytest
+
+from audit import assert_private
+from audit.auditor.subject import SubjectError, two_inputs
+from audit.epsilon_estimate import main
+from audit.evidence.certificate import Certificate
+from audit.evidence.verify import choice, outcome, verify
+from audit.gate.subjects.written_programs import command_line
+from audit.subjects.adjacency import EQUAL, notes_on_pair, require_neighbours
+
+HERE = "audit.gate.subjects.test_awkward_inputs"
+
+COUNTED = "for request in requests(): say({'values': values({**request, 'input': len(request['input'])})})"
+
+
+# --- Pairs that test nothing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        (0.5, 0.5, True),
+        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "a"]}, True),
+        (np.zeros((2, 2)), np.zeros((2, 2)), True),
+        # null controls, and objects, of which nobody knows all that they hold
+        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "b"]}, False),
+        (np.zeros((2, 2)), np.eye(2), False),
+        (1, "1", False),
+        (pd.Series([1.0]), pd.Series([1.0]), False),
+    ],
+)
+def test_equal_inputs_are_noted(left, right, equal):
+    assert notes_on_pair(left, right) == ((EQUAL,) if equal else ())
+
+
+class OfOneInput:
+    def inputs(self):
+        return [1.0], [1.0]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data[0], size=(count, 1))
+
+
+def test_equal_inputs_are_noted_by_each_road(capsys):
+    quick = {"draws": 1_000, "allow_undecided": True}
+    assert EQUAL in assert_private(OfOneInput(), [1.0], [1.0], epsilon=3, **quick).notes
+    assert main([f"{__name__}:OfOneInput", "--draws", "1000", "--epsilon", "3"]) == 3
+    assert EQUAL in capsys.readouterr().out
+
+
+ALIKE = {"records": ([1, 2], [1, 2]), "nothing": (None, None), "one object": (KNOWN := object(), KNOWN)}
+
+
+def noise(_, rng):
+    return rng.laplace()
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_equal_inputs_are_undecided(name):
+    with pytest.raises(AssertionError, match=rf"undecided.*\n  {EQUAL}\n"):
+        assert_private(noise, *ALIKE[name], epsilon=1, draws=20_000)
+    # and so is no pair of others
+    assert assert_private(noise, [1, 2], [1, 3], epsilon=1, draws=20_000).verdict == "not refuted"
+
+
+class OfOneValue:
+    def inputs(self):
+        return [0.0], [0.0]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data[0], size=(count, 1))
+
+
+def test_certificate_of_equal_inputs_does_not_pass_for_a_test(tmp_path):
+    pair = tmp_path / "pair.json"
+    pair.write_text(json.dumps({"left": [1], "right": [1], "adjacency": "replace_one"}))
+    program = ["--program", command_line(COUNTED), "--inputs", str(pair)]
+    for words in ([f"{HERE}:OfOneValue"], program):
+        out = tmp_path / "certificate.json"
+        assert main([*words, "--draws", "20000", "--epsilon", "3", "--out", str(out)]) == 3
+        certificate = Certificate.read(out)
+        assert certificate.verdict == "undecided"
+        assert outcome(verify(certificate)) != "does not hold"
+        forged = msgspec.structs.replace(certificate, verdict="not refuted")
+        assert {check.name: check.holds for check in verify(forged)}["verdict"] is False
+        # objects that words show alike may differ: only a replay tells
+        alike = msgspec.structs.replace(forged, inputs=dict.fromkeys(("left", "right"), "<Data object>"))
+        assert outcome([*verify(alike), *[found for found in [choice(alike)] if found]]) != "holds"
+
+
+# --- Records --------------------------------------------------------------------------------------------------
+
+TABLE, COLUMN = np.zeros((50, 2)), np.zeros(50)
+
+NO_RECORDS = {
+    "a list of a table and a column": [TABLE, COLUMN],
+    "a tuple of a table and a list": (TABLE, list(COLUMN)),
+    "a tuple of a column and a list": (COLUMN, list(COLUMN)),
+    "lists": [TABLE.tolist(), COLUMN.tolist()],
+    "an array of objects": np.array([TABLE, COLUMN, None], dtype=object),
+    "a table": [TABLE],
+    "columns with names": [{"x": COLUMN.tolist()}],
+    "a table within": [{"x": TABLE, "size": 50}],
+    "columns within": [{"data": {"x": COLUMN, "y": COLUMN}}],
+    "a table of pandas": [pd.DataFrame({"x": COLUMN}), COLUMN],
+    "two rows": [np.zeros((2, 2)), np.zeros(2), np.zeros(2)],
+}
+
+OF_RECORDS = {
+    "rows as lists": [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]],
+    "a tuple of arrays": (TABLE, COLUMN),
+    "images": [np.zeros((2, 2))] * 5,
+    "dictionaries": [{"name": "a", "visits": [1, 2]}, {"name": "b", "visits": [3, 4]}],
+    "places": [{"at": [1, 2]}, {"at": [3, 4]}, {"at": [5, 6]}],
+    "images with labels": [{"image": np.zeros((2, 2)), "label": 0}] * 5,
+    "numbers": [0.0, 1.0],
+    "texts": ["ab", "cd"],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("name", NO_RECORDS)
+def test_tables_and_columns_in_a_list_are_no_records(name):
+    given = NO_RECORDS[name]
+    with pytest.raises(SubjectError, match="pass an array, a tuple of arrays or a list of records"):
+        require_neighbours(given, given, "replace_one")
+
+
+@pytest.mark.parametrize("name", OF_RECORDS)
+def test_records_are_counted(name):
+    given = OF_RECORDS[name]
+    assert require_neighbours(given, given, "replace_one") is None
+    assert len(notes_on_pair(given, given, "replace_one")) == 1 + (name in ("rows as lists", "images"))
+
+
+# --- Inputs that are used up ----------------------------------------------------------------------------------
+
+
+class Empties:
+    """Its noisy sum is 0 after the first call."""
+
+    held: ClassVar[Any] = [1.0, 2.0]
+
+    def inputs(self):
+        return self.held, [1.0, 2.5]
+
+    def sample(self, data, count, rng):
+        rows = data["rows"] if isinstance(data, dict) else data
+        outputs = rng.laplace(sum(rows), size=(count, 1))
+        rows.clear()
+        return outputs
+
+
+@pytest.mark.parametrize("held", [[1.0, 2.0], {"rows": [1.0, 2.0]}])
+def test_inputs_that_are_emptied_are_noticed(held, monkeypatch, capsys):
+    monkeypatch.setattr(Empties, "held", held)
+    assert main([f"{HERE}:Empties", "--draws", "2000", "--epsilon", "3"]) == 2
+    assert "sample() changed its input" in capsys.readouterr().err
+
+
+class EmptiesLate(Empties):
+    kept: ClassVar[Any] = ([1.0, 2.0], [1.0, 2.5])
+    calls = 0
+
+    def inputs(self):
+        return self.kept
+
+    def sample(self, data, count, rng):
+        self.calls += 1
+        if self.calls > 35:
+            data.clear()
+        return rng.laplace(sum(data), size=(count, 1))
+
+
+def test_inputs_that_are_emptied_late_are_noticed(capsys):
+    assert main([f"{HERE}:EmptiesLate", "--draws", "20000", "--epsilon", "3"]) == 2
+    assert "changes its input" in capsys.readouterr().err
+
+
+def test_inputs_that_can_be_read_once_are_refused():
+    for once in (iter([1]), map(abs, [1]), (one for one in [1]), {"rows": iter([1])}):
+        with pytest.raises(SubjectError, match="read only once"):
+            assert_private(noise, once, [2], epsilon=1, draws=2_000)
+        with pytest.raises(SubjectError, match="read only once"):
+            two_inputs(([2], once))
+    assert two_inputs((range(3), [1])) == (range(3), [1])
