@@ -155,7 +155,7 @@ class EventTally:
         if self.levels is not None:
             for side, scores in enumerate(self.events[0].scores_of_both(both)):
                 histogram[side] = between(self.levels, scores)
-        return ChunkCounts(len(left), np.array(found, dtype=np.int64), histogram)
+        return ChunkCounts(len(left), np.array(found, dtype=np.int64).reshape(-1, 2), histogram)
 
     def _count_calls(self, both: Both) -> ChunkCounts:
         """Count, for each event and input, the calls by their outputs with the event."""
