@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from audit.auditor.deadline import Deadline
 from audit.auditor.draws import CALL_SHARE, Draws
 from audit.auditor.stages import Retained, Stage
@@ -93,15 +95,17 @@ def certify(
     per_call, keeps = tally.outputs_per_call, kept is not None and not stage.last
     looks = _Looks(stage, tally, progress, ending)
 
-    def work(left: FloatArray, right: FloatArray) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
-        counts = tally.count(left, right)
+    def work(
+        left: FloatArray, right: FloatArray, rng: np.random.Generator
+    ) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
+        counts = tally.count(left, right, rng)
         if not keeps or per_call == 1:
             return counts, (left, right) if keeps else None
         # copies: a view would keep all outputs of the calls
         return counts, (left[::per_call].copy(), right[::per_call].copy())
 
     try:
-        for counts, outputs in source.map(stage.phase, stage.certify, work, stage.before):
+        for counts, outputs in source.map_mixed(stage.phase, stage.certify, work, stage.before):
             if kept is not None and outputs is not None:
                 kept.add(outputs)
             stopped = looks.stopped_after(counts)

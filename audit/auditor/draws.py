@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from audit.auditor.deadline import NEVER, Deadline
+from audit.auditor.events.mixed import Both
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
@@ -33,6 +34,9 @@ AHEAD = 4
 
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS, STAGES = 1, 2, 3, 4, 5, 6, 7, 8
 """Phases in the numbering of draws; 0 is the probe, and from STAGES on later stages certify."""
+
+MIX = 2
+"""Beside the two inputs in the numbering of draws: the generator that mixes outputs of both for one call."""
 
 SCORED = 2**20
 """Phase of draws that a few scores are judged on as they are made; no stage has so large a number."""
@@ -139,7 +143,10 @@ class Draws:
             left, right = left[:: self.outputs_per_call].copy(), right[:: self.outputs_per_call].copy()
         if np.may_share_memory(left, right):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
-        return (left, right) if self.reduction is None else (self.reduction(left), self.reduction(right))
+        if self.reduction is None:
+            return left, right
+        per_call = self.outputs_per_call if len(left) > rows else 1
+        return self.reduction.of_both(Both(left, right, self.generator(phase, chunk, MIX), per_call))
 
     def screened(self, rows: int) -> Draws:
         """Return these draws reduced to few numbers, chosen by this many draws of a separate phase."""
@@ -168,10 +175,20 @@ class Draws:
         before : int
             Rows of the phases before it: if looks are planned, calls grow with them.
         """
+        return self.map_mixed(phase, rows, lambda left, right, _: work(left, right), before)
+
+    def map_mixed(
+        self,
+        phase: int,
+        rows: int,
+        work: Callable[[FloatArray, FloatArray, np.random.Generator], Made],
+        before: int = 0,
+    ) -> Iterator[Made]:
+        """Yield `work(left, right, rng)` likewise, with a generator that no draw uses."""
         sizes = list(self._sizes(rows, before))
 
         def one(chunk: int) -> Made:
-            return work(*self.chunk(phase, chunk, sizes[chunk]))
+            return work(*self.chunk(phase, chunk, sizes[chunk]), self.generator(phase, chunk, MIX))
 
         yield from in_order(one, len(sizes), self.workers)
 

@@ -32,7 +32,8 @@ class Subject(Protocol):
 
     This is all that the auditor gets: it does not see the noise, scale or coefficients.  A subject may also have
     `log_likelihood_ratio(outputs) -> (n,)`, the log density on the left input less that on the right one; the
-    number of an output must depend on that output alone.  Any other error in it costs power, not validity.
+    number of an output must depend on that output alone: those that count are asked for in calls that mix both
+    inputs, and some again in others.  Any other error in it costs power, not validity.
     It, too, may be called from several threads.
     Further attributes that it may have (:func:`check_attributes`): `notes`, sentences for the reader;
     `own_entropy`, true if it does not use the generator, so that the certificate names no seed; `most_rows`,

@@ -10,7 +10,8 @@ import numpy as np
 from audit.auditor.curve import between
 from audit.auditor.deadline import Deadline
 from audit.auditor.events import Event
-from audit.auditor.events.event import occurrences
+from audit.auditor.events.event import occurrences_of_both
+from audit.auditor.events.mixed import Both
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.selection import Selection
 from audit.auditor.subject import DrawingError
@@ -143,28 +144,29 @@ class EventTally:
             self._pace.seconds += Deadline.now() - start
             self._pace.looks += len(self.waves) - seen
 
-    def count(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
-        """Return the counts of one chunk, without adding them."""
+    def count(self, left: FloatArray, right: FloatArray, rng: np.random.Generator) -> ChunkCounts:
+        """Return the counts of one chunk, without adding them; the generator mixes outputs of both inputs."""
+        both = Both(left, right, rng, self.outputs_per_call)
         if self.outputs_per_call > 1:
-            return self._count_calls(left, right)
-        found = np.zeros((len(self.events), 2), dtype=np.int64)
+            return self._count_calls(both)
+        happened = occurrences_of_both(self.events, both)
+        found = [[np.count_nonzero(side) for side in pair] for pair in happened]
         histogram = np.zeros_like(self.histogram)
-        for side, outputs in enumerate((left, right)):
-            found[:, side] = [np.count_nonzero(some) for some in occurrences(self.events, outputs)]
-            if self.levels is not None:
-                histogram[side] = between(self.levels, self.events[0].scores(outputs))
-        return ChunkCounts(len(left), found, histogram)
+        if self.levels is not None:
+            for side, scores in enumerate(self.events[0].scores_of_both(both)):
+                histogram[side] = between(self.levels, scores)
+        return ChunkCounts(len(left), np.array(found, dtype=np.int64).reshape(-1, 2), histogram)
 
-    def _count_calls(self, left: FloatArray, right: FloatArray) -> ChunkCounts:
+    def _count_calls(self, both: Both) -> ChunkCounts:
         """Count, for each event and input, the calls by their outputs with the event."""
         per_call = self.outputs_per_call
         calls = np.zeros_like(self.calls)
-        for place, event in enumerate(self.events):
-            for side, outputs in enumerate((left, right)):
-                found = event.occurs(outputs).reshape(-1, per_call).sum(axis=1)
+        for place, pair in enumerate(occurrences_of_both(self.events, both)):
+            for side, happened in enumerate(pair):
+                found = happened.reshape(-1, per_call).sum(axis=1)
                 calls[place, side] = np.bincount(found, minlength=per_call + 1)
         occurred = calls @ np.arange(per_call + 1)
-        return ChunkCounts(len(left) // per_call, occurred, np.zeros_like(self.histogram), calls)
+        return ChunkCounts(len(both.left) // per_call, occurred, np.zeros_like(self.histogram), calls)
 
     @property
     def outputs_per_call(self) -> int:

@@ -23,6 +23,7 @@ import numpy as np
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
+from audit.auditor.events.mixed import Both
 from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
@@ -334,7 +335,7 @@ def compare_with(
         return NOT_COMPARED
     if firsts is None:
         marks, firsts = marks[:0], [one.firsts for one in drawn]
-    note = check_copies(event, counts, firsts)
+    note = check_copies(event, counts, firsts, entropy)
     if note is None and more and len(drawn) >= FEWEST_COPIES:
         rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
         try:
@@ -421,7 +422,7 @@ def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None
         )
 
 
-def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | None:
+def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair], entropy: int = 0) -> str | None:
     """Refuse counts that other processes contradict; return a note if there are too few processes.
 
     Parameters
@@ -431,13 +432,20 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair]) -> str | N
         Of the audit.
     drawn : sequence of (left, right)
         Outputs of each process, independent of each other.
+    entropy : int
+        Seeds the mixing of outputs of both inputs.
     """
     if not drawn:
         return NOT_COMPARED
     try:
-        happened = np.array([[event.occurs(outputs) for outputs in pair] for pair in drawn])
-        scores = np.array([[event.scores(outputs) for outputs in pair] for pair in drawn])
+        together = [np.concatenate(side) for side in zip(*drawn, strict=True)]
+        of_both = event.scores_of_both(Both(together[0], together[1], np.random.default_rng(entropy)))
+        scores = np.stack([side.reshape(len(drawn), -1) for side in of_both], axis=1)
+        happened = event.within(scores)
         whole = np.array([[outputs[:, :MOST_COORDINATES] for outputs in pair] for pair in drawn])
+    except SubjectError:
+        # of the same function as here, on outputs that it has not seen
+        raise
     except (IndexError, ValueError):
         return NOT_COMPARED
     # per process and input

@@ -14,6 +14,7 @@ from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
+from audit.auditor.events.mixed import Both
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import (
     FINER_BITS,
@@ -143,16 +144,17 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     draws_per_input = max(1, draws_per_input // per_call) * per_call
     points = () if certificate.curve is None else certificate.curve.points
 
-    def occurrences(left: FloatArray, right: FloatArray) -> tuple[IntArray, IntArray]:
+    def occurrences(left: FloatArray, right: FloatArray, mix: np.random.Generator) -> tuple[IntArray, IntArray]:
         """Return counts of shape (1 + points of the curve, 2), and those of the event by calls."""
-        by_calls = [event.occurs(outputs).reshape(-1, per_call).sum(axis=1) for outputs in (left, right)]
+        scores = event.scores_of_both(Both(left, right, mix, per_call))
+        by_calls = [event.within(side).reshape(-1, per_call).sum(axis=1) for side in scores]
         return (
-            np.array([_occurrences(event, points, outputs) for outputs in (left, right)]).T,
+            np.array([_occurrences(event, points, side) for side in scores]).T,
             np.array([np.bincount(side, minlength=per_call + 1) for side in by_calls]),
         )
 
     try:
-        chunks = list(source.map(CERTIFY, draws_per_input // per_call, occurrences))
+        chunks = list(source.map_mixed(CERTIFY, draws_per_input // per_call, occurrences))
         found, *of_curve = np.sum([one for one, _ in chunks], axis=0)
         by_calls = np.sum([one for _, one in chunks], axis=0)
         certified = certificate.all_counts.likely_draws // per_call
@@ -247,9 +249,8 @@ def elsewhere(certificate: Certificate, counts: Counts, entropy: int) -> list[Ch
     return [Check("other processes", None if note else True, note or said)]
 
 
-def _occurrences(event: Event, points: Sequence[StoredPoint], outputs: FloatArray) -> list[int]:
+def _occurrences(event: Event, points: Sequence[StoredPoint], scores: FloatArray) -> list[int]:
     """Return how often the event and those of the curve occur."""
-    scores = event.scores(outputs)
     return [int(event.within(scores).sum()), *(int(point.occurs(scores).sum()) for point in points)]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.events.bits import BitScore, quick_test
+from audit.auditor.events.mixed import Both, Function, Pair
 from audit.auditor.events.protocol import READERS, Score, score_all
 from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.reduction import Reduction, reduction_from_json
@@ -19,10 +20,14 @@ from audit.auditor.events.scores import (
     CoordinateScore,
     LikelihoodRatioScore,
     LogisticScore,
+    check_same,
 )
 from audit.auditor.events.stored import StoredEvent, stored_event
-from reference.common.arrays import BoolArray, FloatArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray
 from reference.common.documents import plain
+
+RESCORED, TELLING, RESCORED_SHARE = 256, 32, 16
+"""Outputs of an input, and of those with the event, that are scored again: at most so many, or one in so many."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,9 @@ class Event:
 
     def scores(self, outputs: FloatArray) -> FloatArray:
         """Return one score per output, the output reduced and quantised first."""
-        if self.reduction is not None:
-            outputs = self.reduction(outputs)
+        return self._of_reduced(outputs if self.reduction is None else self.reduction(outputs))
+
+    def _of_reduced(self, outputs: FloatArray) -> FloatArray:
         return score_all(self.score, outputs if self.quantiser is None else self.quantiser(outputs))
 
     def within(self, scores: FloatArray) -> BoolArray:
@@ -62,6 +68,59 @@ class Event:
         """Return whether the event occurs, per output of an array of shape (n, k)."""
         (found,) = occurrences([self], outputs)
         return found
+
+    @property
+    def scored_by(self) -> tuple[int, int, int]:
+        """What events with the same scores share."""
+        return id(self.score), id(self.quantiser), id(self.reduction)
+
+    @cached_property
+    def asks_subject(self) -> bool:
+        """Whether it rests on the subject's own likelihood ratio."""
+        reduced = self.reduction is not None and self.reduction.asks_subject
+        return reduced or isinstance(self.score, LikelihoodRatioScore)
+
+    def scores_of_both(self, both: Both) -> Pair:
+        """Return the scores on left and right, for counts that certify.
+
+        Where the subject is asked, outputs of both are mixed, and some are scored again among others.
+
+        Raises
+        ------
+        audit.auditor.subject.SubjectError
+            When a score depends on other outputs.
+        """
+        if not self.asks_subject:
+            return self.scores(both.left), self.scores(both.right)
+        # reduced outputs are compared as they are: a score may tell what rounding has made of them
+        reduced = None if isinstance(self.score, LikelihoodRatioScore) else self.reduction
+        asked = self.scores if reduced is None else reduced
+        answers = both.mixed(asked)
+        scores = answers if reduced is None else (self._of_reduced(answers[0]), self._of_reduced(answers[1]))
+        self._check_again(both, asked, scores, answers)
+        return scores
+
+    def _check_again(self, both: Both, asked: Function, scores: Pair, answers: Pair) -> None:
+        """Ask the subject again for some outputs, in the company of left ones, then of right ones, then alone."""
+        sides = (both.left, both.right)
+        telling = [self._telling(some) for some in scores]
+        company = np.arange(_rescored(RESCORED, len(both.left)))
+        for of in (0, 1):
+            places = [np.append(some, company) if side == of else some for side, some in enumerate(telling)]
+            outputs, before = (
+                np.concatenate([values[some] for values, some in zip(pair, places, strict=True)])
+                for pair in (sides, answers)
+            )
+            order = both.rng.permutation(len(outputs))
+            check_same(before[order], asked(outputs[order]))
+        for outputs, before, some in zip(sides, answers, telling, strict=True):
+            for row in some[:2]:
+                check_same(before[[row]], asked(outputs[[row]]))
+
+    def _telling(self, scores: FloatArray) -> IntArray:
+        """Return the places of the least and the largest score, and of some outputs with the event."""
+        happened = np.flatnonzero(self.within(scores))[: _rescored(TELLING, len(scores))]
+        return np.concatenate([[scores.argmin(), scores.argmax()], happened])
 
     @cached_property
     def quick_test(self) -> Callable[[FloatArray], BoolArray] | None:
@@ -129,11 +188,29 @@ def occurrences(events: Sequence[Event], outputs: FloatArray) -> Iterator[BoolAr
         if finite and event.quick_test is not None:
             yield event.quick_test(outputs)
             continue
-        key = (id(event.score), id(event.quantiser), id(event.reduction))
-        if key not in known:
+        if event.scored_by not in known:
             quick = event.quick_scores if finite else None
-            known[key] = event.scores(outputs) if quick is None else quick(outputs)
-        yield event.within(known[key])
+            known[event.scored_by] = event.scores(outputs) if quick is None else quick(outputs)
+        yield event.within(known[event.scored_by])
+
+
+def occurrences_of_both(events: Sequence[Event], both: Both) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """Yield the same on left and right, which are mixed where the subject is asked."""
+    others = [event for event in events if not event.asks_subject]
+    pairs = zip(occurrences(others, both.left), occurrences(others, both.right), strict=True)
+    known: dict[tuple[int, int, int], Pair] = {}
+    for event in events:
+        if not event.asks_subject:
+            yield next(pairs)
+            continue
+        if event.scored_by not in known:
+            known[event.scored_by] = event.scores_of_both(both)
+        left, right = known[event.scored_by]
+        yield event.within(left), event.within(right)
+
+
+def _rescored(most: int, rows: int) -> int:
+    return min(most, max(1, rows // RESCORED_SHARE))
 
 
 def _from(outputs: FloatArray, k: int, edge: float) -> BoolArray:

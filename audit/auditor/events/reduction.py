@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from audit.auditor.events.mixed import Both
 from audit.auditor.events.protocol import READERS, Score, score_all
 from audit.auditor.events.quantiser import Quantiser
 from audit.auditor.events.scores import FINE_BINS, AdditiveScore, LikelihoodRatioScore, LogisticScore, smoothed
@@ -49,6 +51,15 @@ class Reduction:
         rounded = self.quantiser(outputs)
         columns = [score_all(score, rounded) for score in self.scores]
         return np.column_stack([outputs[:, self.coordinates], *columns])
+
+    @cached_property
+    def asks_subject(self) -> bool:
+        """Whether a score is the subject's own likelihood ratio."""
+        return any(isinstance(score, LikelihoodRatioScore) for score in self.scores)
+
+    def of_both(self, both: Both) -> tuple[FloatArray, FloatArray]:
+        """Return the reduced outputs of both inputs, mixed where the subject is asked."""
+        return both.mixed(self) if self.asks_subject else (self(both.left), self(both.right))
 
     def described(self, place: int) -> str:
         """Describe one of the numbers in words."""

@@ -263,11 +263,8 @@ class LikelihoodRatioScore:
             raise SubjectError(f"log_likelihood_ratio returned shape {scores.shape} for {len(outputs)} outputs")
         if len(outputs) > 1:
             # some of the rows, in another order and without the others; and the first row alone
-            some = np.random.default_rng(len(outputs)).permutation(len(outputs))[
-                : min(len(outputs) // 2, COMPARED)
-            ]
-            if not all(_same(scores[rows], self.function(outputs[rows])) for rows in (some, [0])):
-                raise SubjectError("log_likelihood_ratio of an output must not depend on the other outputs")
+            for some in (_some_of(len(outputs)), [0]):
+                check_same(scores[some], np.asarray(self.function(outputs[some])))
         # a sum of infinite terms of both signs is NaN too; then nothing is replaced
         with np.errstate(invalid="ignore"):
             suspicious = np.isnan(scores.sum())
@@ -276,6 +273,25 @@ class LikelihoodRatioScore:
     def to_json(self) -> dict[str, Any]:
         """Return nothing: the function belongs to the subject."""
         return {}
+
+
+def _some_of(rows: int) -> IntArray:
+    """Return at most half of the places in an array, in another order; all of them are not shuffled if many."""
+    rng = np.random.default_rng(rows)
+    few = rows < 4 * COMPARED
+    some: IntArray = rng.permutation(rows)[: rows // 2] if few else rng.integers(rows, size=COMPARED)
+    return some[:COMPARED]
+
+
+def check_same(first: FloatArray, second: FloatArray) -> None:
+    """Refuse scores of the same outputs, once among some and once among others, that differ.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if not _same(first, second):
+        raise SubjectError("log_likelihood_ratio of an output must not depend on the other outputs")
 
 
 def as_finite(scores: FloatArray) -> FloatArray:

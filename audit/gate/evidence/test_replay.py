@@ -10,24 +10,29 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from audit.auditor.events import event_of, stored_event
+from audit.auditor.events.mixed import Both
 from audit.auditor.events.scores import LikelihoodRatioScore
 from audit.auditor.subject import SubjectError
 from audit.bounds import Counts, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check, binding
+from audit.evidence.copies import check_copies
 from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.fresh import fresh
 from audit.evidence.replay import replay
 from audit.evidence.verify import choice, consistency, outcome
 from audit.gate.evidence.verifying import run
 from audit.gate.needs import exhaustively
 from audit.gate.requests import asked, changed, verify_command
 from audit.gate.subjects.written_programs import EXAMPLES
+from audit.subjects.catalogue.gaussian import ClassicGaussian
+from audit.subjects.catalogue.laplace import ScoredLaplace
 from audit.subjects.descriptions import DescriptionError, rebuild
 from audit.subjects.search import Vectors
 from reference.common.errors import InputError
@@ -289,6 +294,110 @@ def test_likelihood_ratio_that_depends_on_other_rows_is_refused(function):
     with pytest.raises(SubjectError, match="must not depend on the other outputs"):
         LikelihoodRatioScore(function)(outputs)
     assert len(LikelihoodRatioScore(lambda rows: 2 * rows[:, 0])(outputs)) == 500
+
+
+class TellsSides:
+    """Laplace noise of scale 1, and a ratio that for few outputs tells by the others which input they are of."""
+
+    rare: ClassVar[float] = 1e-3
+
+    def inputs(self):
+        return 0.0, 1.0
+
+    def sample(self, data, count, rng):
+        return rng.laplace(data, size=(count, 1))
+
+    def log_likelihood_ratio(self, outputs):
+        values = outputs[:, 0]
+        ratio = np.abs(values - 1) - np.abs(values)
+        told = np.abs(values) * 7654.321 % 1 < self.rare
+        return np.where(told, ratio + (10.0 if values.mean() < 0.5 else -10.0), ratio)
+
+
+class TellsMoreSides(TellsSides):
+    rare = 0.02
+
+
+class TellsNone(TellsSides):
+    """Null control: the right ratio."""
+
+    rare = 0.0
+
+
+TOLD = {
+    "score": "likelihood_ratio",
+    "relation": ">=",
+    "threshold": 9.0,
+    "likely_input": "left",
+    "quantised_to": [2.0**-16],
+}
+
+
+@pytest.mark.parametrize("subject", [TellsSides, TellsMoreSides])
+def test_ratio_that_tells_inputs_by_other_outputs_refutes_nothing(subject, capsys, tmp_path):
+    """In calls for one input alone it would have the event hundreds of times on left, and never on right."""
+    words = f"{__name__}:{subject.__name__} --epsilon 1 --draws 200000 --seed 1"
+    (request,) = asked(*words.split())
+    with pytest.raises(SubjectError, match="must not depend on the other outputs"):
+        carried_out(Audit.of(request))
+    (right,) = asked(*words.replace(subject.__name__, "TellsNone").split())
+    document = carried_out(Audit.of(right)).certificate("ideal")
+    assert document.verdict == "not refuted"
+    counts = Counts(round(70_000 * subject.rare), 70_000, 0, 70_000)
+    forged = changed(
+        document,
+        subject=request.subject,
+        request={"subject": request.subject, "mechanism": request.mechanism},
+        event=TOLD,
+        counts=counts,
+        epsilon_lower_bound=epsilon_lower_bound(counts, 0.0, 0.05),
+        verdict="refuted",
+    )
+    for seed in range(5):
+        with pytest.raises(CertificateError, match="must not depend on the other outputs"):
+            fresh(forged, 20_000, np.random.default_rng(seed))
+    for how in (["--fresh", "--seed", "1"], ["--replay"]):
+        path = tmp_path / "forged.json"
+        forged.write(path)
+        assert verify_command([str(path), *how])
+        assert "must not depend on the other outputs" in "".join(capsys.readouterr())
+    rng, one = np.random.default_rng(2), subject()
+    pairs = [tuple(one.sample(given, 500, rng) for given in one.inputs()) for _ in range(16)]
+    with pytest.raises(SubjectError, match="must not depend on the other outputs"):
+        check_copies(event_of(forged.event, one), counts, pairs)
+
+
+@pytest.mark.parametrize("per_call", [1, 4])
+def test_calls_of_a_ratio_mix_inputs_and_no_two_outputs_of_a_draw(per_call):
+    left = np.arange(4000.0)[:, np.newaxis]
+    calls = []
+
+    def numbers(outputs):
+        calls.append(outputs[:, 0])
+        return outputs[:, 0]
+
+    found = Both(left, -1 - left, np.random.default_rng(1), per_call).mixed(numbers)
+    assert np.array_equal(found, [left[:, 0], -1 - left[:, 0]])
+    assert len(calls) == 2 * per_call
+    for call in calls:
+        # 6 standard deviations
+        assert abs((call >= 0).mean() - 0.5) < 3 / np.sqrt(len(call))
+        draws = np.where(call >= 0, call, -1 - call) // per_call
+        assert len(np.unique(draws)) == len(call)
+    # the partner of an output, in the other call, is elsewhere
+    assert not (calls[0] == -1 - calls[1]).any()
+
+
+@pytest.mark.parametrize("subject", [ScoredLaplace(), ClassicGaussian()])
+def test_right_ratio_is_the_same_in_whichever_call(subject):
+    """Null control."""
+    rng = np.random.default_rng(3)
+    left, right = (subject.sample(given, 3000, rng) for given in subject.inputs())
+    event = event_of(stored_event(TOLD | {"threshold": 0.5, "quantised_to": None}), subject)
+    for per_call in (1, 3):
+        scores = event.scores_of_both(Both(left, right, rng, per_call))
+        assert np.array_equal(scores, [event.scores(left), event.scores(right)])
+    assert 0 < event.within(scores[0]).mean() < 1
 
 
 @pytest.mark.parametrize("note", ["none", {"draws": "1,000"}, {"draws": 10_000}])
