@@ -41,7 +41,8 @@ class Both:
         A fair coin of the auditor's own puts each left output into a first call or a second, and a right one into
         the other.  So given all outputs of a call, each is of left with its own odds p : q, independently of the
         others.  Whichever of them a function of the whole call picks, those of an (epsilon, delta)-DP mechanism
-        show no larger loss: what depends on other outputs can only cost power.
+        show no larger loss on average.  Their counts may vary more than independent ones: so some outputs are
+        asked for again, in other company.
         """
         found = [mix.answers(function) for mix in self._mixes]
         if len(found) == 1:
