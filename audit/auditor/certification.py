@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from audit.auditor.deadline import Deadline
 from audit.auditor.draws import CALL_SHARE, Draws
+from audit.auditor.events.mixed import Coins
 from audit.auditor.stages import Retained, Stage
 from audit.auditor.subject import DrawingError
 from audit.auditor.tally import ChunkCounts, EventTally
@@ -96,9 +95,9 @@ def certify(
     looks = _Looks(stage, tally, progress, ending)
 
     def work(
-        left: FloatArray, right: FloatArray, rng: np.random.Generator
+        left: FloatArray, right: FloatArray, coins: Coins
     ) -> tuple[ChunkCounts, tuple[FloatArray, FloatArray] | None]:
-        counts = tally.count(left, right, rng)
+        counts = tally.count(left, right, coins)
         if not keeps or per_call == 1:
             return counts, (left, right) if keeps else None
         # copies: a view would keep all outputs of the calls

@@ -7,12 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from audit.auditor.deadline import NEVER, Deadline
-from audit.auditor.events.mixed import Both
+from audit.auditor.events.mixed import Both, Coins
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
@@ -128,6 +129,9 @@ class Draws:
         """Return the generator of one chunk on one input."""
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=(phase, chunk, side)))
 
+    def _coins(self, phase: int, chunk: int) -> Coins:
+        return partial(self.generator, phase, chunk, MIX)
+
     @property
     def chunk_rows(self) -> int:
         """Outputs, or calls of several, per chunk and input."""
@@ -146,7 +150,7 @@ class Draws:
         if self.reduction is None:
             return left, right
         per_call = self.outputs_per_call if len(left) > rows else 1
-        return self.reduction.of_both(Both(left, right, self.generator(phase, chunk, MIX), per_call))
+        return self.reduction.of_both(Both(left, right, self._coins(phase, chunk), per_call))
 
     def screened(self, rows: int) -> Draws:
         """Return these draws reduced to few numbers, chosen by this many draws of a separate phase."""
@@ -181,14 +185,14 @@ class Draws:
         self,
         phase: int,
         rows: int,
-        work: Callable[[FloatArray, FloatArray, np.random.Generator], Made],
+        work: Callable[[FloatArray, FloatArray, Coins], Made],
         before: int = 0,
     ) -> Iterator[Made]:
-        """Yield `work(left, right, rng)` likewise, with a generator that no draw uses."""
+        """Yield `work(left, right, coins)` likewise, with coins that no draw uses."""
         sizes = list(self._sizes(rows, before))
 
         def one(chunk: int) -> Made:
-            return work(*self.chunk(phase, chunk, sizes[chunk]), self.generator(phase, chunk, MIX))
+            return work(*self.chunk(phase, chunk, sizes[chunk]), self._coins(phase, chunk))
 
         yield from in_order(one, len(sizes), self.workers)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
+from audit.auditor.events.mixed import Pair
 from audit.auditor.events.quantiser import (
     finite_of,
     largest_unit,
@@ -27,7 +28,6 @@ from audit.auditor.events.values import (
     share_beyond_a_tail,
     share_of_new,
 )
-from audit.auditor.scored import Pair
 from reference.common.arrays import FloatArray
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01

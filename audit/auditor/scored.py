@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TypeAlias
 
 import numpy as np
 
 from audit.auditor.events import Quantiser, Score, score_all
 from audit.auditor.events.bits import BitScore, bits_in_order
+from audit.auditor.events.mixed import Pair
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.ranks import in_order, merged
 from audit.auditor.events.scores import AdditiveScore, CoordinateScore, IntervalScore
@@ -18,9 +18,6 @@ from reference.common.arrays import FloatArray
 
 ROUNDED_VALUES = 2**17
 """Numbers that are rounded together for a score of whole outputs."""
-
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
-"""Outputs of both inputs, or numbers made of them."""
 
 
 @dataclass(frozen=True, eq=False)

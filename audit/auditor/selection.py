@@ -27,6 +27,7 @@ from audit.auditor.events import EXACT, IDEAL, Event, Quantiser, Score
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_hidden
 from audit.auditor.events.families import SLOW, Taught
+from audit.auditor.events.mixed import Pair
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
@@ -39,7 +40,7 @@ from audit.auditor.notes import (
     rounded,
     unseen,
 )
-from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Pair, Scored, scored_by
+from audit.auditor.scored import NONE_SCORED, InOrder, Outputs, Scored, scored_by
 from audit.auditor.subject import SubjectError
 from audit.bounds import Method
 from reference.common.arrays import FloatArray

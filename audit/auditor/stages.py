@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.auditor.deadline import Deadline
 from audit.auditor.draws import CERTIFY, STAGES
-from audit.auditor.scored import Pair
+from audit.auditor.events.mixed import Pair
 from audit.auditor.selection import (
     CHOOSE_SHARE,
     LEARN_SHARE,

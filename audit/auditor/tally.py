@@ -11,7 +11,7 @@ from audit.auditor.curve import between
 from audit.auditor.deadline import Deadline
 from audit.auditor.events import Event
 from audit.auditor.events.event import occurrences_of_both
-from audit.auditor.events.mixed import Both
+from audit.auditor.events.mixed import Both, Coins
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.selection import Selection
 from audit.auditor.subject import DrawingError
@@ -144,9 +144,9 @@ class EventTally:
             self._pace.seconds += Deadline.now() - start
             self._pace.looks += len(self.waves) - seen
 
-    def count(self, left: FloatArray, right: FloatArray, rng: np.random.Generator) -> ChunkCounts:
-        """Return the counts of one chunk, without adding them; the generator mixes outputs of both inputs."""
-        both = Both(left, right, rng, self.outputs_per_call)
+    def count(self, left: FloatArray, right: FloatArray, coins: Coins) -> ChunkCounts:
+        """Return the counts of one chunk, without adding them; the coins mix outputs of both inputs."""
+        both = Both(left, right, coins, self.outputs_per_call)
         if self.outputs_per_call > 1:
             return self._count_calls(both)
         happened = occurrences_of_both(self.events, both)

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
-from audit.auditor.events.mixed import Both
+from audit.auditor.events.mixed import Both, Pair
 from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
@@ -72,8 +72,6 @@ SAME_NOISE = (
 
 NO_NOISE = "each input always gives one output, in other processes too: a release without noise"
 """A note that replaces the one that leaves it open."""
-
-Pair: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -439,7 +437,7 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair], entropy: i
         return NOT_COMPARED
     try:
         together = [np.concatenate(side) for side in zip(*drawn, strict=True)]
-        of_both = event.scores_of_both(Both(together[0], together[1], np.random.default_rng(entropy)))
+        of_both = event.scores_of_both(Both(together[0], together[1], lambda: np.random.default_rng(entropy)))
         scores = np.stack([side.reshape(len(drawn), -1) for side in of_both], axis=1)
         happened = event.within(scores)
         whole = np.array([[outputs[:, :MOST_COORDINATES] for outputs in pair] for pair in drawn])

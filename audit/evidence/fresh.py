@@ -14,7 +14,7 @@ from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
 from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
-from audit.auditor.events.mixed import Both
+from audit.auditor.events.mixed import Both, Coins
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import (
     FINER_BITS,
@@ -144,9 +144,9 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     draws_per_input = max(1, draws_per_input // per_call) * per_call
     points = () if certificate.curve is None else certificate.curve.points
 
-    def occurrences(left: FloatArray, right: FloatArray, mix: np.random.Generator) -> tuple[IntArray, IntArray]:
+    def occurrences(left: FloatArray, right: FloatArray, coins: Coins) -> tuple[IntArray, IntArray]:
         """Return counts of shape (1 + points of the curve, 2), and those of the event by calls."""
-        scores = event.scores_of_both(Both(left, right, mix, per_call))
+        scores = event.scores_of_both(Both(left, right, coins, per_call))
         by_calls = [event.within(side).reshape(-1, per_call).sum(axis=1) for side in scores]
         return (
             np.array([_occurrences(event, points, side) for side in scores]).T,

@@ -142,10 +142,10 @@ class Page:
     def _list(self, listing: Listing) -> Iterator[str]:
         """Yield each row as a paragraph, with a line for each cell."""
         assert self.width is not None
-        yield self._folded(listing.title).rstrip("\n")
+        yield self._folded(listing.title)
         margin = max(len(name) for name in listing.headings[1:]) + len(INDENT)
         for first, *cells in listing.rows:
-            yield self._folded(f"{listing.headings[0]}: {first}").rstrip("\n")
+            yield self._folded(f"{listing.headings[0]}: {first}")
             for name, cell in zip(listing.headings[1:], cells, strict=True):
                 if cell:
                     yield textwrap.fill(

@@ -14,7 +14,10 @@ from reference.common.arrays import FloatArray, IntArray
 Function: TypeAlias = Callable[[FloatArray], FloatArray]
 
 Pair: TypeAlias = tuple[FloatArray, FloatArray]
-"""Of left and right."""
+"""Outputs of both inputs, left and right, or numbers made of them."""
+
+Coins: TypeAlias = Callable[[], np.random.Generator]
+"""Makes a generator, which most events do not need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +27,21 @@ class Both:
     Parameters
     ----------
     left, right : ndarray, shape (n, k)
-    rng : numpy.random.Generator
-        The auditor's own, for :meth:`mixed`.
+    coins : callable
+        Makes the auditor's own generator for :meth:`mixed`.
     outputs_per_call : int
         Outputs of one draw may depend on each other: then no call of a function has two of them.
     """
 
     left: FloatArray
     right: FloatArray
-    rng: np.random.Generator
+    coins: Coins
     outputs_per_call: int = 1
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The generator."""
+        return self.coins()
 
     def mixed(self, function: Function) -> Pair:
         """Return what a function of shape (n, k), to shape (n,) or (n, m), gives on left and right.

@@ -160,7 +160,9 @@ def test_event_looked_at_is_certified_at_the_share_it_is_asked_for(share):
     rng = np.random.default_rng(1)
     for tally in (looked, plain):
         for _ in range(4):
-            tally.add([tally.count(rng.normal(0.5, 1, (300, 1)), rng.normal(-0.5, 1, (300, 1)), rng)])
+            tally.add(
+                [tally.count(rng.normal(0.5, 1, (300, 1)), rng.normal(-0.5, 1, (300, 1)), np.random.default_rng)]
+            )
         rng = np.random.default_rng(1)
     level = replace(start, significance=share * 0.05)
     bounds = [tally.certified(EVENT, level, None).epsilon_lower_bound for tally in (looked, plain)]

@@ -376,7 +376,7 @@ def test_calls_of_a_ratio_mix_inputs_and_no_two_outputs_of_a_draw(per_call):
         calls.append(outputs[:, 0])
         return outputs[:, 0]
 
-    found = Both(left, -1 - left, np.random.default_rng(1), per_call).mixed(numbers)
+    found = Both(left, -1 - left, lambda: np.random.default_rng(1), per_call).mixed(numbers)
     assert np.array_equal(found, [left[:, 0], -1 - left[:, 0]])
     assert len(calls) == 2 * per_call
     for call in calls:
@@ -395,7 +395,7 @@ def test_right_ratio_is_the_same_in_whichever_call(subject):
     left, right = (subject.sample(given, 3000, rng) for given in subject.inputs())
     event = event_of(stored_event(TOLD | {"threshold": 0.5, "quantised_to": None}), subject)
     for per_call in (1, 3):
-        scores = event.scores_of_both(Both(left, right, rng, per_call))
+        scores = event.scores_of_both(Both(left, right, lambda: rng, per_call))
         assert np.array_equal(scores, [event.scores(left), event.scores(right)])
     assert 0 < event.within(scores[0]).mean() < 1
 

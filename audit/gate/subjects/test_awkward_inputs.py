@@ -73,19 +73,11 @@ def test_equal_inputs_are_undecided(name):
     assert assert_private(noise, [1, 2], [1, 3], epsilon=1, draws=20_000).verdict == "not refuted"
 
 
-class OfOneValue:
-    def inputs(self):
-        return [0.0], [0.0]
-
-    def sample(self, data, count, rng):
-        return rng.laplace(data[0], size=(count, 1))
-
-
 def test_certificate_of_equal_inputs_does_not_pass_for_a_test(tmp_path):
     pair = tmp_path / "pair.json"
     pair.write_text(json.dumps({"left": [1], "right": [1], "adjacency": "replace_one"}))
     program = ["--program", command_line(COUNTED), "--inputs", str(pair)]
-    for words in ([f"{HERE}:OfOneValue"], program):
+    for words in ([f"{HERE}:OfOneInput"], program):
         out = tmp_path / "certificate.json"
         assert main([*words, "--draws", "20000", "--epsilon", "3", "--out", str(out)]) == 3
         certificate = Certificate.read(out)
