@@ -6,7 +6,8 @@ and the two inputs.  Speed is always a ratio to a baseline that is timed in the 
 Power: the same for noise on several coordinates, beside what the true likelihood ratio certifies with as many
 draws, and the best that a threshold of it can (at expected counts, no draw spent on choosing).  Anytime: the draws
 until a claim is refuted.  Cost: the processor time of an audit in that of its drawing, and the most memory that it
-holds.  Clock: two workers against one, and when an audit with a limit of time ends.  Canaries: one run's bounds.
+holds.  Clock: two workers against one, beside what threads that only draw gain, and when an audit with a limit of
+time ends.  Canaries: one run's bounds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import math
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +29,7 @@ from scipy.stats import norm
 
 from audit import canary_lower_bound, canary_mu_lower_bound
 from audit.auditor.distinguish import SMALLEST_DRAWS, Estimate, Terms, estimate
-from audit.auditor.draws import CHUNK_VALUES
+from audit.auditor.draws import CHUNK_VALUES, in_threads
 from audit.auditor.subject import Subject
 from audit.bounds import Counts, epsilon_lower_bound
 from audit.bounds.anytime import StoppingRule
@@ -219,13 +221,16 @@ def anytime(seeds: int) -> None:
         )
 
 
-def drawn(subject: Subject, draws: int) -> None:
+def drawn(subject: Subject, draws: int, workers: int = 1) -> None:
     """Draw as an audit does, and keep nothing."""
-    rng = np.random.default_rng(0)
-    for side in subject.inputs():
-        width = subject.sample(side, 1, rng).shape[1]
-        for _ in range(draws // 2 * width // CHUNK_VALUES):
-            subject.sample(side, CHUNK_VALUES // width, rng)
+    inputs = subject.inputs()
+    width = subject.sample(inputs[0], 1, np.random.default_rng(0)).shape[1]
+    chunks = draws // 2 * width // CHUNK_VALUES
+
+    def chunk(place: int) -> None:
+        subject.sample(inputs[place // chunks], CHUNK_VALUES // width, np.random.default_rng(place))
+
+    deque(in_threads(chunk, 2 * chunks, workers), maxlen=0)
 
 
 COSTS = {
@@ -264,9 +269,15 @@ def clock(rounds: int, draws: int) -> None:
     """Print what two workers gain, and how limits of time are kept."""
     for name in ("Laplace, 1", "Laplace, 8"):
         subject: Any = COSTS[name]()
-        one, two = (partial(audit, subject, draws, 0), partial(audit, subject, draws, 0, workers=2))
-        found, seconds = ratio(one, two, rounds)
-        print(f"{name}: two workers {found:.2f} times as fast as one, which takes {seconds:.1f} s", flush=True)
+        (found, seconds), (drawing, _) = (
+            ratio(partial(work, subject, draws, *seed), partial(work, subject, draws, *seed, workers=2), rounds)
+            for work, seed in ((audit, (0,)), (drawn, ()))
+        )
+        print(
+            f"{name}: two workers {found:.2f} times as fast as one, which takes {seconds:.1f} s; two threads that "
+            f"only draw {drawing:.2f} times",
+            flush=True,
+        )
         for limit in (1, 3, 10):
             start = time.perf_counter()
             audit(subject, 2_000_000_000, 0, max_seconds=limit)
