@@ -7,15 +7,17 @@ are the best tests, so steps along other coordinates tell no more apart than one
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
 from math import comb, factorial
 
-from flint import fmpz_poly
+from flint import arb_poly, fmpz_poly
 
 from reference.accounting import rho_of_pure, zcdp_epsilon
-from reference.common.balls import Ball, ball, bisected, sign
+from reference.common.balls import FIRST_BITS, Ball, ball, bisected, lower_end, sign, upper_end, working_precision
 from reference.common.errors import DeltaError, ReadingError
 from reference.common.numbers import Enclosure, decimal_text, in_float_range
 from reference.noise.profile import RELATIVE_BITS, epsilon_of_shift
@@ -23,8 +25,13 @@ from reference.noise.profile import RELATIVE_BITS, epsilon_of_shift
 KINDS = ("gaussian", "laplace")
 
 LARGEST_EXACT = 64
-"""Most Laplace releases whose composition at a positive delta is exact; for more it is enclosed, not tightly."""
+"""Most Laplace releases whose composition at a positive delta is worked out exactly."""
 
+LARGEST_ON_GRID = 16_000
+"""Most whose losses are composed on a grid; for more the epsilon is not enclosed tightly."""
+
+MOST_CELLS, MOST_PLACES = 256, 2 * LARGEST_ON_GRID
+"""Most cells of the grid for one release, even, and most places of the grid for all."""
 
 FARTHEST = 10**6
 """In scales: beyond it no epsilon is meaningful, and exponentials overflow."""
@@ -88,8 +95,10 @@ class NoisySums:
             return epsilon_of_shift(self.count * one * one, self.delta)
         if self.delta == 0:
             return Enclosure(self.count * one, self.count * one)
-        if self.count > LARGEST_EXACT:
-            fewer = replace(self, count=LARGEST_EXACT)
+        if LARGEST_EXACT < self.count <= LARGEST_ON_GRID:
+            return epsilon_on_grid(one, self.count, self.delta)
+        if self.count > LARGEST_ON_GRID:
+            fewer = replace(self, count=LARGEST_ON_GRID)
             zcdp = zcdp_epsilon(self.count * rho_of_pure(one), self.delta)
             return Enclosure(fewer.epsilon.lower, min(self.count * one, zcdp))
         return epsilon_of_laplace(one, self.count, self.delta)
@@ -101,8 +110,10 @@ class NoisySums:
             return "exact: mu adds up in squares"
         if self.delta == 0:
             return "exact: at delta 0 the losses add up"
+        if self.count > LARGEST_ON_GRID:
+            return f"not tight: from {LARGEST_ON_GRID} releases alone up to zCDP, or the sum of the losses"
         if self.count > LARGEST_EXACT:
-            return f"not tight: from {LARGEST_EXACT} releases alone up to zCDP, or the sum of the losses"
+            return f"close: the losses of one release in {cells_of(self.count)} cells, from below and above"
         return "exact: the composed privacy loss in closed form"
 
     def verdict(self, reported: Fraction) -> str:
@@ -163,3 +174,86 @@ def _weights(count: int) -> tuple[tuple[Fraction, ...], ...]:
         share = Fraction(comb(count, c), 2 ** (count + c))
         rows.append([share * int(polynomial[m]) for m in range(count + 1)])
     return tuple(zip(*rows, strict=True))
+
+
+# --- Many releases: losses on a grid ---------------------------------------------------------------------------
+
+
+def cells_of(count: int) -> int:
+    """Return the number of cells, which is even, that the losses of one of `count` releases are grouped in."""
+    return 2 * (min(MOST_CELLS, MOST_PLACES // count) // 2)
+
+
+def epsilon_on_grid(one: Fraction, count: int, delta: Fraction) -> Enclosure:
+    """Enclose the smallest epsilon at `delta`, in (0, 1), of `count` Laplace releases that lose e = `one` each.
+
+    The losses between -e and e fall into cells.  A release that tells its cell alone tells less; its loss is the
+    middle of the cell.  One that tells an end of the cell, at random, so that both inputs keep the cell's
+    probability, tells more.  So they compose to a lower and an upper bound.  Proof: ``proofs/auditor_bounds.md``.
+    """
+    bits = FIRST_BITS + max(0, delta.denominator.bit_length() - delta.numerator.bit_length())
+    cells, most = cells_of(count), count * one
+    with working_precision(bits):
+        # the middles of half as many cells lie on a grid of the same step
+        place, below = _turn(_middles(one, cells // 2), most, delta, count)
+        lower = Fraction(0) if below is None else max(Fraction(0), lower_end(below))
+        place, above = _turn(_ends(one, cells), most, delta, count)
+        steps = cells * count
+        at_place, before = ((Fraction(2 * at, steps) - 1) * most for at in (place, place - 1))
+        upper = at_place if above is None else min(at_place, max(before, upper_end(above)))
+    return Enclosure(lower, max(Fraction(0), upper))
+
+
+def _turn(law: Ball, most: Fraction, delta: Fraction, count: int) -> tuple[int, Ball | None]:
+    """Return the first place of the composed grid, from 0 up, where delta suffices, and the epsilon before it.
+
+    With A and B the probabilities of losses from place j on, on both inputs, the profile is the largest
+    A_j - exp(epsilon) B_j of all j; between the places j - 1 and j it is that of j.
+    """
+    composed = list(law**count)
+    sums = list(accumulate(composed, initial=ball(0)))
+    last = len(composed) - 1
+
+    def tails(place: int) -> tuple[Ball, Ball]:
+        # a loss is as likely on one input as its negative on the other
+        return sums[-1] - sums[place], sums[last + 1 - place]
+
+    def suffices(place: int) -> bool:
+        likely, unlikely = tails(place)
+        return bool(likely - ball((Fraction(2 * place, last) - 1) * most).exp() * unlikely < ball(delta))
+
+    # at the last place no loss is above epsilon
+    place = bisect_left(range(last), True, lo=(last + 1) // 2, key=suffices)
+    likely, unlikely = tails(place)
+    rest = likely - ball(delta)
+    return place, (rest / unlikely).log() if rest > 0 and unlikely > 0 else None
+
+
+def _middles(one: Fraction, cells: int) -> Ball:
+    """Return the law of the middles, as a polynomial: even places are ends of cells, of which two have atoms."""
+    law = [ball(0)] * (2 * cells + 1)
+    law[0], law[1::2], law[-1] = _atom(one), _masses(one, cells), ball(1) / 2
+    return arb_poly(law)
+
+
+def _ends(one: Fraction, cells: int) -> Ball:
+    """Return the law of the ends: the upper one has the share s of its cell's mass, the lower one the rest.
+
+    To keep the other input's mass, which is exp(-middle) times it, takes s exp(-h/2) + (1 - s) exp(h/2) = 1.
+    """
+    share = 1 / (1 + (-ball(one) / cells).exp())
+    law = [_atom(one), *[ball(0)] * (cells - 1), ball(1) / 2]
+    for place, mass in enumerate(_masses(one, cells)):
+        law[place] += (1 - share) * mass
+        law[place + 1] += share * mass
+    return arb_poly(law)
+
+
+def _atom(one: Fraction) -> Ball:
+    return (-ball(one)).exp() / 2
+
+
+def _masses(one: Fraction, cells: int) -> list[Ball]:
+    """Return the probabilities of the cells: below e a loss is at most l with probability exp((l - e)/2)/2."""
+    at_ends = [ball(one * (Fraction(place, cells) - 1)).exp() / 2 for place in range(cells + 1)]
+    return [above - below for below, above in pairwise(at_ends)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import mpmath
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 
 from audit.exact import accountant
-from audit.exact.accountant import NoisySums, epsilon_of_laplace, laplace_profile
+from audit.exact.accountant import NoisySums, epsilon_of_laplace, epsilon_on_grid, laplace_profile
+from reference.common.balls import ball, working_precision
 from reference.common.errors import DeltaError, ReadingError
 from reference.readings import ADJACENCIES
 
@@ -152,12 +155,70 @@ def test_report_for_add_or_remove_holds_there_only():
 def test_many_laplace_releases_are_enclosed_and_the_text_says_so(monkeypatch):
     count, e, delta = 40, Fraction(1, 10), Fraction(1, 10**6)
     tight = epsilon_of_laplace(e, count, delta)
-    assert sums("laplace", delta="1e-6", count=count, scale="20").epsilon == tight
+    asked = partial(sums, "laplace", delta="1e-6", count=count, scale="20")
+    assert asked().epsilon == tight
     monkeypatch.setattr(accountant, "LARGEST_EXACT", 30)
-    wide = sums("laplace", delta="1e-6", count=count, scale="20")
-    assert wide.epsilon.lower < tight.lower < tight.upper < wide.epsilon.upper < count * e
+    close = asked()
+    assert (
+        close.epsilon.lower
+        < tight.lower
+        < tight.upper
+        < close.epsilon.upper
+        < close.epsilon.lower * (1 + Fraction(1, 10**6))
+    )
+    assert close.road.startswith("close")
+    monkeypatch.setattr(accountant, "LARGEST_ON_GRID", 30)
+    wide = asked()
+    assert wide.epsilon.lower < close.epsilon.lower < close.epsilon.upper < wide.epsilon.upper < count * e
     assert "not tight" in wide.road
     assert wide.verdict(tight.upper) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("e", "count", "delta"),
+    [("1/10", 1, "1e-3"), ("3", 5, "1e-5"), ("1/100", 64, "1e-60"), ("1/100", 40, "0.5"), ("50", 3, "0.2")],
+)
+@pytest.mark.parametrize("most_cells", [2, 256])
+def test_epsilon_on_a_grid_holds_the_exact_one(monkeypatch, e, count, delta, most_cells):
+    monkeypatch.setattr(accountant, "MOST_CELLS", most_cells)
+    given = Fraction(e), count, Fraction(delta)
+    found, exact = epsilon_on_grid(*given), epsilon_of_laplace(*given)
+    # what is worked out exactly is enclosed, too
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    assert found.upper <= exact.upper + count * Fraction(e) / most_cells
+
+
+@pytest.mark.parametrize(("off", "end"), [(Fraction(1001, 1000), "lower"), (Fraction(999, 1000), "upper")])
+def test_grid_of_other_losses_does_not_hold_the_exact_epsilon(off, end):
+    given = 30, Fraction(1, 10**5)
+    found, exact = epsilon_on_grid(off / 2, *given), epsilon_of_laplace(Fraction(1, 2), *given)
+    assert (found.lower > exact.upper) if end == "lower" else (found.upper < exact.lower)
+
+
+def test_cells_keep_the_mass_of_both_inputs():
+    e, cells = Fraction(3, 2), 6
+    with working_precision(128):
+        for law, places in ((accountant._ends(e, cells), cells), (accountant._middles(e, cells), 2 * cells)):
+            masses = list(law)
+            losses = [ball(e * (Fraction(2 * place, places) - 1)) for place in range(places + 1)]
+            for total in (
+                sum(masses),
+                sum(mass * (-loss).exp() for mass, loss in zip(masses, losses, strict=True)),
+            ):
+                assert total.contains(1)
+                assert total.rad() < 1e-30
+
+
+def test_losses_of_a_thousand_releases_lie_between_those_of_fewer_and_more():
+    delta, e = Fraction(1, 10**5), Fraction(1, 100)
+    fewer, found, more = (epsilon_on_grid(e, count, delta) for count in (995, 1000, 1005))
+    assert fewer.upper < found.lower < found.upper < more.lower
+    # of many small losses the law is nearly normal, with half its variance as its mean
+    mean = 1000 * (0.01 - 1 + math.exp(-0.01))
+    nearly = gaussian_by_mpmath((2 * mean) ** 0.5, 1e-5)
+    assert float(found.lower) == pytest.approx(nearly, rel=2e-3)
+    assert float(found.lower) != pytest.approx(1.01 * nearly, rel=2e-3)
 
 
 @pytest.mark.parametrize(
