@@ -8,16 +8,27 @@ are the best tests, so steps along other coordinates tell no more apart than one
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
-from math import comb, factorial
+from itertools import accumulate, pairwise, repeat
+from math import comb, factorial, isqrt
 
 from flint import arb_poly, fmpz_poly
 
 from reference.accounting import rho_of_pure, zcdp_epsilon
-from reference.common.balls import FIRST_BITS, Ball, ball, bisected, lower_end, sign, upper_end, working_precision
+from reference.common.balls import (
+    FIRST_BITS,
+    Ball,
+    UndecidedError,
+    ball,
+    bisected,
+    lower_end,
+    sign,
+    upper_end,
+    working_precision,
+)
 from reference.common.errors import DeltaError, ReadingError
 from reference.common.numbers import Enclosure, decimal_text, in_float_range
 from reference.noise.profile import RELATIVE_BITS, epsilon_of_shift
@@ -27,11 +38,15 @@ KINDS = ("gaussian", "laplace")
 LARGEST_EXACT = 64
 """Most Laplace releases whose composition at a positive delta is worked out exactly."""
 
-LARGEST_ON_GRID = 16_000
+LARGEST_ON_GRID = 10**6
 """Most whose losses are composed on a grid; for more the epsilon is not enclosed tightly."""
 
-MOST_CELLS, MOST_PLACES = 256, 2 * LARGEST_ON_GRID
-"""Most cells of the grid for one release, even, and most places of the grid for all."""
+MOST_CELLS, MOST_PLACES = 256, 2**15
+"""Most cells of the grid for one release, even; roughly the places of the grid for all that are likely enough."""
+
+WIDTHS = 16
+"""Roughly, likely enough losses lie within half as many standard deviations."""
+
 
 FARTHEST = 10**6
 """In scales: beyond it no epsilon is meaningful, and exponentials overflow."""
@@ -181,7 +196,7 @@ def _weights(count: int) -> tuple[tuple[Fraction, ...], ...]:
 
 def cells_of(count: int) -> int:
     """Return the number of cells, which is even, that the losses of one of `count` releases are grouped in."""
-    return 2 * (min(MOST_CELLS, MOST_PLACES // count) // 2)
+    return 2 * max(1, min(MOST_CELLS, MOST_PLACES // (WIDTHS * isqrt(count))) // 2)
 
 
 def epsilon_on_grid(one: Fraction, count: int, delta: Fraction) -> Enclosure:
@@ -192,41 +207,99 @@ def epsilon_on_grid(one: Fraction, count: int, delta: Fraction) -> Enclosure:
     probability, tells more.  So they compose to a lower and an upper bound.  Proof: ``proofs/auditor_bounds.md``.
     """
     bits = FIRST_BITS + max(0, delta.denominator.bit_length() - delta.numerator.bit_length())
-    cells, most = cells_of(count), count * one
+    cells, zero = cells_of(count), Fraction(0)
     with working_precision(bits):
         # the middles of half as many cells lie on a grid of the same step
-        place, below = _turn(_middles(one, cells // 2), most, delta, count)
-        lower = Fraction(0) if below is None else max(Fraction(0), lower_end(below))
-        place, above = _turn(_ends(one, cells), most, delta, count)
-        steps = cells * count
-        at_place, before = ((Fraction(2 * at, steps) - 1) * most for at in (place, place - 1))
-        upper = at_place if above is None else min(at_place, max(before, upper_end(above)))
-    return Enclosure(lower, max(Fraction(0), upper))
+        floor = ball(Fraction(1, 2**bits))
+        laws = _middles(one, cells // 2), _ends(one, cells)
+        below, above = (Losses.composed(law, one, count, floor) for law in laws)
+        lower = below.turn(delta, at_worst=False)[1]
+        place, upper = above.turn(delta, at_worst=True)
+        at_place, before = above.loss(place), above.loss(place - 1)
+        return Enclosure(
+            zero if lower is None else max(zero, lower_end(lower)),
+            max(zero, at_place if upper is None else min(at_place, max(before, upper_end(upper)))),
+        )
 
 
-def _turn(law: Ball, most: Fraction, delta: Fraction, count: int) -> tuple[int, Ball | None]:
-    """Return the first place of the composed grid, from 0 up, where delta suffices, and the epsilon before it.
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """The law of a sum of losses on a grid, but for what is too unlikely to count.
 
-    With A and B the probabilities of losses from place j on, on both inputs, the profile is the largest
-    A_j - exp(epsilon) B_j of all j; between the places j - 1 and j it is that of j.
+    Parameters
+    ----------
+    most : Fraction
+        The largest sum, that of the last place; the first has its negative.
+    places : int
+        From the first to the last.
+    lowest : int
+        The first place that counts.
+    likely, unlikely : list
+        Probabilities from each place that counts on, one after the other and 0 at the end, on the input whose
+        losses these are and on the other one.
     """
-    composed = list(law**count)
-    sums = list(accumulate(composed, initial=ball(0)))
-    last = len(composed) - 1
 
-    def tails(place: int) -> tuple[Ball, Ball]:
-        # a loss is as likely on one input as its negative on the other
-        return sums[-1] - sums[place], sums[last + 1 - place]
+    most: Fraction
+    places: int
+    lowest: int
+    likely: list[Ball]
+    unlikely: list[Ball]
 
-    def suffices(place: int) -> bool:
-        likely, unlikely = tails(place)
-        return bool(likely - ball((Fraction(2 * place, last) - 1) * most).exp() * unlikely < ball(delta))
+    @classmethod
+    def composed(cls, law: Ball, one: Fraction, count: int, floor: Ball) -> Losses:
+        """Return the law of `count` losses, each with a law given as a polynomial from -`one` to `one`.
 
-    # at the last place no loss is above epsilon
-    place = bisect_left(range(last), True, lo=(last + 1) // 2, key=suffices)
-    likely, unlikely = tails(place)
-    rest = likely - ball(delta)
-    return place, (rest / unlikely).log() if rest > 0 and unlikely > 0 else None
+        What is less likely than `floor`, towards both ends, does not count.
+        """
+        lowest, power = 0, arb_poly([1])
+        for bit in f"{count:b}":
+            lowest, power = _cut(2 * lowest, power * power, floor)
+            if bit == "1":
+                lowest, power = _cut(lowest, power * law, floor)
+        most, places, masses = count * one, count * law.degree(), list(power)
+        # on the other input exp(-loss) times as likely
+        ratio, step = ball(most - 2 * most * Fraction(lowest, places)).exp(), ball(-2 * most / places).exp()
+        others = [mass * times for mass, times in zip(masses, _powers(ratio, step), strict=False)]
+        return cls(most, places, lowest, *(_tails(some) for some in (masses, others)))
+
+    def loss(self, place: int) -> Fraction:
+        """Return the sum of losses of a place."""
+        return (Fraction(2 * place, self.places) - 1) * self.most
+
+    def turn(self, delta: Fraction, *, at_worst: bool) -> tuple[int, Ball | None]:
+        """Return the first place, from 0 up, where `delta` suffices, and the epsilon before it.
+
+        With A and B the probabilities from place j on, the profile is the largest A_j - exp(epsilon) B_j of all j;
+        between the places j - 1 and j it is that of j.  At worst, what does not count tells the inputs apart.
+        """
+        allowed = ball(delta) - (1 - self.likely[0] if at_worst else 0)
+        if not allowed > 0:
+            raise UndecidedError
+
+        def suffices(place: int) -> bool:
+            likely, unlikely = self.likely[place - self.lowest], self.unlikely[place - self.lowest]
+            return bool(likely - ball(self.loss(place)).exp() * unlikely < allowed)
+
+        first, end = max(self.lowest, (self.places + 1) // 2), self.lowest + len(self.likely) - 1
+        # at the last place no loss that counts is above epsilon
+        place = bisect_left(range(end), True, lo=min(first, end - 1), hi=end - 1, key=suffices)
+        rest, unlikely = self.likely[place - self.lowest] - allowed, self.unlikely[place - self.lowest]
+        return place, (rest / unlikely).log() if rest > 0 and unlikely > 0 else None
+
+
+def _cut(lowest: int, law: Ball, floor: Ball) -> tuple[int, Ball]:
+    """Return a law without the places at its ends that are less likely than `floor`, and its first place."""
+    masses = list(law)
+    counting = [place for place, mass in enumerate(masses) if not mass < floor]
+    return lowest + counting[0], arb_poly(masses[counting[0] : counting[-1] + 1])
+
+
+def _tails(masses: list[Ball]) -> list[Ball]:
+    return list(accumulate(reversed(masses), initial=ball(0)))[::-1]
+
+
+def _powers(first: Ball, ratio: Ball) -> Iterator[Ball]:
+    return accumulate(repeat(ratio), lambda value, by: value * by, initial=first)
 
 
 def _middles(one: Fraction, cells: int) -> Ball:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from audit.exact import accountant
-from audit.exact.accountant import NoisySums, epsilon_of_laplace, epsilon_on_grid, laplace_profile
-from reference.common.balls import ball, working_precision
+from audit.exact.accountant import Losses, NoisySums, epsilon_of_laplace, epsilon_on_grid, laplace_profile
+from reference.common.balls import UndecidedError, ball, working_precision
 from reference.common.errors import DeltaError, ReadingError
 from reference.readings import ADJACENCIES
 
@@ -210,15 +210,34 @@ def test_cells_keep_the_mass_of_both_inputs():
                 assert total.rad() < 1e-30
 
 
-def test_losses_of_a_thousand_releases_lie_between_those_of_fewer_and_more():
-    delta, e = Fraction(1, 10**5), Fraction(1, 100)
-    fewer, found, more = (epsilon_on_grid(e, count, delta) for count in (995, 1000, 1005))
-    assert fewer.upper < found.lower < found.upper < more.lower
-    # of many small losses the law is nearly normal, with half its variance as its mean
-    mean = 1000 * (0.01 - 1 + math.exp(-0.01))
+@pytest.mark.parametrize(("e", "count"), [("1/100", 1000), ("1/1000", 10**6)])
+def test_losses_of_many_releases_are_nearly_normal(e, count):
+    delta = Fraction(1, 10**5)
+    found = epsilon_on_grid(Fraction(e), count, delta)
+    # half their variance is their mean
+    mean = count * (float(Fraction(e)) - 1 + math.exp(-Fraction(e)))
     nearly = gaussian_by_mpmath((2 * mean) ** 0.5, 1e-5)
     assert float(found.lower) == pytest.approx(nearly, rel=2e-3)
+    assert float(found.upper) == pytest.approx(nearly, rel=2e-3)
     assert float(found.lower) != pytest.approx(1.01 * nearly, rel=2e-3)
+
+
+@pytest.mark.parametrize("floor", ["1e-12", "1e-9"])
+def test_losses_that_do_not_count_widen_the_enclosure(floor):
+    e, count, delta = Fraction(1, 10), 40, Fraction(1, 10**5)
+    exact = epsilon_of_laplace(e, count, delta)
+    with working_precision(128):
+        laws = accountant._middles(e, 64), accountant._ends(e, 128)
+        below, above = (Losses.composed(law, e, count, ball(Fraction(floor))) for law in laws)
+        _, lower = below.turn(delta, at_worst=False)
+        place, upper = above.turn(delta, at_worst=True)
+        assert lower < ball(exact.lower)
+        assert ball(exact.upper) < max(upper, ball(above.loss(place - 1)))
+        # as if they could not tell the inputs apart
+        assert above.turn(delta, at_worst=False)[1] < upper
+        # and if they may tell more apart than is allowed, nothing is said
+        with pytest.raises(UndecidedError):
+            above.turn(Fraction(1, 10**30), at_worst=True)
 
 
 @pytest.mark.parametrize(
