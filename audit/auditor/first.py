@@ -33,8 +33,8 @@ COPIES, ROWS_PER_COPY = (16, 64, 256, 1024), 64
 SECOND_CALL = 4
 """Outputs of a copy's second call; the first call has one."""
 
-MOST_LATER = 2**15
-"""Most later outputs on an input."""
+MOST_LATER, MOST_VALUES = 2**15, 2**19
+"""Most later outputs on an input, and numbers in them."""
 
 MOST_COORDINATES = 64
 """Coordinates that are compared; of more, these at equal distances."""
@@ -117,7 +117,9 @@ def difference(first: FloatArray, later: FloatArray) -> LargestDifference:
     """
     found = []
     for k in range(first.shape[1]):
-        ours, both = np.sort(first[:, k]), np.sort(np.concatenate([first[:, k], later[:, k]]))
+        ours = np.sort(first[:, k])
+        # stable: quick where the later ones are in order
+        both = np.sort(np.concatenate([later[:, k], ours]), kind="stable")
         ends = np.unique(both[np.arange(1, CELLS) * len(both) // CELLS])
         below = [
             np.concatenate([[0], np.searchsorted(side, ends, side="right"), [len(side)]]) for side in (ours, both)
@@ -305,7 +307,8 @@ class FirstOutputs:
         ------
         audit.auditor.subject.SubjectError
         """
-        later = [side[-MOST_LATER:, self.columns] for side in source.as_drawn(choosing)]
+        rows = min(MOST_LATER, MOST_VALUES // len(self.columns))
+        later = [np.sort(side[-rows:, self.columns], axis=0) for side in source.as_drawn(choosing)]
         self._draw(source, len(choosing[0]) // ROWS_PER_COPY)
         here = self._calls_here() if source.outputs_per_call == 1 else []
         looks = here + self._calls_of_copies()
