@@ -56,6 +56,9 @@ DOUBT = 1e-3
 DOUBTED_COPIES, DOUBTED_ROWS, AFTER_ROWS = 64, 32, 256
 """Copies made again in doubt; outputs that are compared, from the first on and from so many later."""
 
+FEWEST_PROCESSES = 12
+"""Processes whose first outputs are compared."""
+
 MOST_OBJECTS = 10_000
 """Objects of a subject, beyond which it is not copied: each copy would take long."""
 
@@ -408,6 +411,35 @@ class FirstOutputs:
             self.note = COPIES_SHARE if shared else self.note
         self.pristine, self._drawn = None, ([], [])
         return True
+
+
+def check_processes(firsts: Sequence[Sequence[FloatArray]], more: Sequence[Sequence[FloatArray]]) -> None:
+    """Refuse a subject whose first output in a process differs from the next ones of the same processes.
+
+    A module or a function may know how often it was called, and no copy of an object forgets that.  Twelve
+    processes show that first outputs have no noise, and hardly that they have less.  Each draws on left first.
+
+    Parameters
+    ----------
+    firsts, more : sequence of pairs of ndarray
+        For each process the outputs on left and right, the first one and some that follow.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if len(firsts) < FEWEST_PROCESSES:
+        return
+    for side in (0, 1):
+        after = np.array([pair[side] for pair in more])
+        first = np.concatenate([pair[side] for pair in firsts])[:, : after.shape[2]]
+        found = difference(first, np.concatenate(after))
+        # a generator that processes have in common, and nobody can give a new seed
+        if found.log_p + math.log(2) < math.log(CHANCE) and not _vary(after[:, :, found.coordinate].T):
+            raise SubjectError(
+                f"the first outputs of processes differ from later ones: on {SIDES[side]} {found}; each release "
+                "may come from a new process, so all outputs must have one law"
+            )
 
 
 def _vary(values: FloatArray) -> bool:

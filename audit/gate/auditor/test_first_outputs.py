@@ -29,8 +29,10 @@ ROWS = 256 * first.ROWS_PER_COPY
 def checked(subject: Any, rows: int = ROWS, seed: int = 0, **how: Any) -> first.FirstOutputs:
     """Compare the first outputs of a subject with later ones; return what is known of them."""
     source = Draws.of(subject, (seed,), **how)
-    source.first.check(source, source.phase(CHOOSE, rows))
-    return source.first
+    found = source.first
+    assert found is not None
+    found.check(source, source.phase(CHOOSE, rows))
+    return found
 
 
 class Right:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.auditor.deadline import Deadline
 from audit.epsilon_estimate import main
 from audit.gate.needs import exhaustively
 from audit.gate.subjects.written_programs import (
@@ -30,6 +31,7 @@ from audit.subjects.programs import (
     InputPair,
     ProgramEndedError,
     ProgramError,
+    ProgramLimits,
     ProgramStartError,
     ProgramSubject,
     ProgramTimeoutError,
@@ -40,6 +42,7 @@ from audit.subjects.programs import (
     process,
     protocol,
 )
+from audit.subjects.programs.subject import NOT_RESTARTED
 
 
 def runs(pid: int) -> bool:
@@ -348,6 +351,54 @@ def test_a_program_that_is_another_when_restarted_gives_no_verdict(capsys, tmp_p
     assert main([*words, "--format", "json"]) == 2
     printed = capsys.readouterr()
     assert (printed.out, said in printed.err) == ("", True), printed.err
+
+
+@pytest.mark.parametrize(
+    ("inputs", "seeds", "differs"),
+    [("all", False, True), ("1", False, True), ("0", False, False), ("all", True, True)],
+)
+def test_a_program_without_noise_just_after_its_start_is_refused(start, bare, seeds):
+    """On both inputs, on the right alone, and with seeds; at last a null control."""
+    more = ", 'accepts_seed': True" if seeds else ""
+    code = (
+        "for n, request in enumerate(requests()):\n"
+        " random.seed(request.get('seed'))\n"
+        f" bare = {bare}\n"
+        " drawn = [[request['input']]] * request['count'] if bare else values(request)\n"
+        f" say({{'values': drawn{more}}})"
+    )
+    subject = start(code)
+    draw(subject, 300, data=1)
+    if bare != "False":
+        with pytest.raises(RestartedError, match="just after it was started: on right"):
+            subject.finish()
+    else:
+        assert subject.finish() is None
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 300.0])
+def test_a_restart_ends_with_the_time(start, tmp_path, seconds):
+    """It hangs when started again, unless there is plenty of time."""
+    mark = tmp_path / "started"
+    subject = start(_starts_again(mark, 600 * (seconds < 100)))
+    draw(subject)
+    begin = time.monotonic()
+    note = subject.finish(Deadline.after(seconds))
+    assert note == (NOT_RESTARTED if seconds < 100 else None)
+    assert time.monotonic() - begin < 100
+
+
+def test_a_program_that_hangs_when_started_again_is_an_error_while_there_is_time(start, tmp_path):
+    subject = start(_starts_again(tmp_path / "started", 600))
+    draw(subject)
+    subject.limits = ProgramLimits(timeout=0.5)
+    with pytest.raises(ProgramTimeoutError):
+        subject.finish(Deadline.after(300.0))
+
+
+def _starts_again(mark: Path, seconds: int) -> str:
+    """Return an honest program that waits so long before it answers when it is started again."""
+    return f"os.path.exists({str(mark)!r}) and time.sleep({seconds}); open({str(mark)!r}, 'w').close()\n{HONEST}"
 
 
 @pytest.mark.parametrize("salt", ["", "os.getpid()"])
