@@ -388,7 +388,7 @@ def test_a_restart_ends_with_the_time(start, tmp_path, seconds):
     assert time.monotonic() - begin < 100
 
 
-def test_a_program_that_hangs_when_started_again_is_an_error_while_there_is_time(start, tmp_path):
+def test_a_program_that_hangs_when_started_again_is_an_error(start, tmp_path):
     subject = start(_starts_again(tmp_path / "started", 600))
     draw(subject)
     subject.limits = ProgramLimits(timeout=0.5)
