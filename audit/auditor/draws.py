@@ -122,7 +122,7 @@ class Draws:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
         probe = cls(subject, two_inputs(inputs), -1, entropy, workers)
         unchanged = [key_of(given) for given in probe.inputs]
-        pristine, rows = Pristine.of(subject), min(OPENING, getattr(subject, "most_rows", OPENING))
+        pristine, rows = Pristine.of(subject, probe.inputs), min(OPENING, getattr(subject, "most_rows", OPENING))
         opening = [probe._one(side, rows, probe.generator(0, 0, side)) for side in (0, 1)]
         widths = {outputs.shape[1] for outputs in opening}
         if len(widths) > 1:

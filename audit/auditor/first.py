@@ -59,8 +59,8 @@ DOUBTED_COPIES, DOUBTED_ROWS, AFTER_ROWS = 64, 32, 256
 FEWEST_PROCESSES = 12
 """Processes whose first outputs are compared."""
 
-MOST_OBJECTS = 10_000
-"""Objects of a subject, beyond which it is not copied: each copy would take long."""
+MOST_OBJECTS, MOST_BYTES = 10_000, 2**28
+"""Objects of a subject, and bytes of its arrays, beyond which it is not copied: each copy would take long."""
 
 NOT_COPIED = (
     "no fresh copies of the subject could be made in time and compared: only in the first calls here was it seen "
@@ -182,46 +182,53 @@ class Pristine:
     subject : Subject
     generators : tuple
         Those of its own.
+    inputs : tuple
+        In common with the original, which may tell them by their identity; no draw may change them.
     """
 
     subject: Subject
     generators: tuple[Any, ...]
+    inputs: tuple[Any, ...]
 
     @classmethod
-    def of(cls, subject: Subject) -> Pristine | None:
-        """Return a copy; None where none can be made, or its end may do harm elsewhere."""
+    def of(cls, subject: Subject, inputs: tuple[Any, ...]) -> Pristine | None:
+        """Return a copy; None where none can be made, is too large, or does harm when it ends."""
         try:
-            parts = _parts(subject)
-            if len(parts) > MOST_OBJECTS or any(hasattr(type(part), "__del__") for part in parts):
+            parts = _parts(subject, inputs)
+            size = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+            if (
+                len(parts) > MOST_OBJECTS
+                or size > MOST_BYTES
+                or any(hasattr(type(part), "__del__") for part in parts)
+            ):
                 return None
-            made = copy.deepcopy(subject, _unchanged(parts))
-            return cls(made, tuple(part for part in _parts(made) if isinstance(part, GENERATORS)))
+            unchanged = [part for part in parts if isinstance(part, random.SystemRandom)]
+            made = copy.deepcopy(subject, {id(part): part for part in (*unchanged, *inputs)})
+            own = tuple(part for part in _parts(made, inputs) if isinstance(part, GENERATORS))
+            return cls(made, own, inputs)
         except FAILURES:
             return None
 
     def copy(self, rng: np.random.Generator) -> Subject:
         """Return a fresh copy; its own generators have new seeds: else all copies draw the same noise."""
-        memo = {id(one): _anew(one, int(rng.integers(2**63))) for one in self.generators}
+        memo = {id(given): given for given in self.inputs}
+        memo |= {id(one): _anew(one, int(rng.integers(2**63))) for one in self.generators}
         return copy.deepcopy(self.subject, memo)
 
 
-def _parts(subject: object) -> list[object]:
+def _parts(subject: object, apart_from: tuple[Any, ...]) -> list[object]:
     """Return the objects that a copy would copy, up to a few more than the most."""
     unseen, kept = [subject], dict[int, object]()
+    known = {id(one) for one in apart_from}
     while unseen and len(kept) <= MOST_OBJECTS:
         one = unseen.pop()
-        if id(one) in kept or isinstance(one, ATOMS):
+        if id(one) in kept or id(one) in known or isinstance(one, ATOMS):
             continue
         # while it is kept, no other object has its number
         kept[id(one)] = one
         if not isinstance(one, GENERATORS):
             unseen += gc.get_referents(one)
     return list(kept.values())
-
-
-def _unchanged(parts: Sequence[object]) -> dict[int, object]:
-    """Return what has no state to copy, and cannot be copied."""
-    return {id(part): part for part in parts if isinstance(part, random.SystemRandom)}
 
 
 def _anew(found: object, seed: int) -> object:
@@ -293,6 +300,10 @@ class FirstOutputs:
         self.here = [[outputs[:, self.columns] for outputs in side] for side in self.here]
         if self.pristine is None:
             self.note = NOT_COPIED
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return nothing: machines that draw do not compare."""
+        return (type(None), ())
 
     def check(self, source: Drawing, choosing: tuple[FloatArray, FloatArray]) -> None:
         """Refuse a subject whose first outputs differ from later ones.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import threading
 import time
@@ -323,6 +324,19 @@ class Kept(Right):
         return self.kept.setdefault(data, data + rng.laplace()) + 0.1 * super().sample(0.0, count, rng)
 
 
+class ByIdentity(Right):
+    """It tells its inputs by what they are, not by what they hold."""
+
+    def __init__(self):
+        self.left, self.right = np.zeros(1), np.ones(1)
+
+    def inputs(self):
+        return self.left, self.right
+
+    def sample(self, data, count, rng):
+        return super().sample(0.0 if data is self.left else 5.0, count, rng)
+
+
 class Locked(Right):
     def __init__(self):
         self.lock = threading.Lock()
@@ -353,7 +367,7 @@ class Fragile(Right):
 
 
 COMPARED = [
-    *(Right, Coins, Geometric, Constant, NotFinite, Buffered, Kept),
+    *(Right, Coins, Geometric, Constant, NotFinite, Buffered, Kept, ByIdentity),
     *(OwnGenerator, OwnOldGenerator, OwnBits, OwnSeeds, OwnPythonGenerator, OfTheSystem),
 ]
 IN_DOUBT = [Filled, Hidden, PartlyHidden, HiddenCoins]
@@ -378,6 +392,10 @@ def test_what_cannot_be_copied_is_named_in_one_note(subject):
     notes = audit(kept, 4_000, families=("coordinates",)).notes
     assert notes.count(first.NOT_COPIED) == 1
     assert not EndsSomething.ended
+
+
+def test_machines_that_draw_are_sent_no_copies():
+    assert pickle.loads(pickle.dumps(checked(Right(), 1_000))) is None
 
 
 def test_first_outputs_are_compared_without_copies_too():
