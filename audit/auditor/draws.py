@@ -136,7 +136,8 @@ class Draws:
             within_calls=outputs_per_call == 1,
         )
         shared = not getattr(subject, "own_entropy", False) and _global_state() != before
-        first = FirstOutputs(pristine, [[one, *more] for one, more in zip(opening, calls, strict=True)])
+        here = [[one, *more] for one, more in zip(opening, calls, strict=True)]
+        first = FirstOutputs(pristine, here, unchanged)
         return replace(source, uses_global=shared, outputs_per_call=outputs_per_call, first=first)
 
     @property

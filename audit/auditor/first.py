@@ -22,6 +22,7 @@ import numpy as np
 from audit.auditor.deadline import Deadline
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.bounds.overdispersion import log_p_value
+from audit.common.keys import key_of
 from reference.common.arrays import FloatArray, IntArray
 
 CHANCE = 1e-9
@@ -286,10 +287,13 @@ class FirstOutputs:
     pristine : Pristine or None
     here : sequence of two lists of ndarray
         The outputs of the first calls of the subject itself, on each input.
+    before : sequence
+        What told the inputs apart before the first draw (:func:`audit.common.keys.key_of`).
     """
 
     pristine: Pristine | None
     here: Sequence[Sequence[FloatArray]]
+    before: Sequence[Any]
     note: str | None = None
     _drawn: tuple[list[FloatArray], list[FloatArray]] = field(default_factory=lambda: ([], []))
     _seconds: float = 0.0
@@ -310,6 +314,10 @@ class FirstOutputs:
 
         Independent outputs of one law are refused with probability below 1e-9, whatever the law, if copies are
         independent of each other.  Where copies seem to share noise, nothing is concluded from them.
+
+        Nearly always (38 of 40 or more) 16 copies show that first outputs have no Laplace noise, 64 that they have
+        a fifth of it, 256 half and 1,024 seven tenths; 256 show coins of 5 % for 27 %, and 1,024 of 10 %.  A
+        second call has four times as many outputs.  Where many coordinates share the chance, less is seen.
 
         Parameters
         ----------
@@ -332,6 +340,9 @@ class FirstOutputs:
                 continue
             if place >= len(here) and self._doubted(source, side, found.coordinate):
                 return
+            if [key_of(given) for given in source.inputs] != list(self.before):
+                # whose draws look like other faults
+                raise SubjectError("sample() changes its input: what one call draws must not depend on another")
             found = replace(found, coordinate=int(self.columns[found.coordinate]))
             raise SubjectError(
                 f"{words} differ from later ones: on {SIDES[side]} {found}; each release may come from a fresh "
