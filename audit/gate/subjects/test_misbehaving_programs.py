@@ -388,6 +388,24 @@ def test_a_restart_ends_with_the_time(start, tmp_path, seconds):
     assert time.monotonic() - begin < 100
 
 
+@pytest.mark.parametrize("hangs", [False, True])
+def test_an_audit_that_has_no_time_for_a_restart_says_so(capsys, tmp_path, monkeypatch, hangs):
+    left = []
+
+    def finish(subject, deadline):
+        left.append(deadline.at - deadline.now())
+        return original(subject, Deadline.after(0.2 if hangs else left[-1]))
+
+    original = ProgramSubject.finish
+    monkeypatch.setattr(ProgramSubject, "finish", finish)
+    program = command_line(_starts_again(tmp_path / "started", 600 * hangs))
+    words = ["--program", program, "--inputs", str(EXAMPLES / "pair.json"), *QUICK, "--max-seconds", "100"]
+    assert main([*words, "--format", "json"]) in (0, 1, 3)
+    assert (NOT_RESTARTED in json.loads(capsys.readouterr().out)["notes"]) == hangs
+    # an eighth of the time is kept for it
+    assert 12.5 <= left[0] < 100
+
+
 def test_a_program_that_hangs_when_started_again_is_an_error(start, tmp_path):
     subject = start(_starts_again(tmp_path / "started", 600))
     draw(subject)
