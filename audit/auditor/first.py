@@ -193,8 +193,12 @@ class Pristine:
 
     @classmethod
     def of(cls, subject: Subject, inputs: tuple[Any, ...]) -> Pristine | None:
-        """Return a copy; None where none can be made, is too large, or does harm when it ends."""
+        """Return a copy; None where none can be made, is too large, or does harm when it ends.
+
+        A subject whose attribute `as_made` is itself before earlier draws is copied as it was then.
+        """
         try:
+            subject = getattr(subject, "as_made", subject)
             parts = _parts(subject, inputs)
             size = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
             if (

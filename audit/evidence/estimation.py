@@ -19,7 +19,7 @@ import numpy as np
 from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
-from audit.auditor.first import NOT_COPIED
+from audit.auditor.first import NOT_COPIED, Pristine
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
@@ -290,6 +290,8 @@ def at_worst_pair(
     if isinstance(neighbourhood, Listed):
         # before any draw, as for one pair
         neighbours_listed(subject, neighbourhood)
+    listed = [given for pair in neighbourhood.pairs for given in pair] if isinstance(neighbourhood, Listed) else []
+    made = Pristine.of(subject, tuple(listed))
     draws = int(request.draws * SEARCH_SHARE)
     certify = Phases.of(request.draws - draws, 1, learning=True).certify
     seconds = None if request.max_seconds is None else request.max_seconds * SEARCH_SHARE
@@ -312,7 +314,8 @@ def at_worst_pair(
     described = PairDescription(subject=request.subject, pair=neighbourhood.to_json(found.pair))
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     asked = msgspec.structs.replace(request, subject=described)
-    return replace(audit, request=asked, subject=AtPair(subject, found.pair), inputs=inputs), found.draws
+    at_pair = AtPair(subject, found.pair, None if made is None else made.subject)
+    return replace(audit, request=asked, subject=at_pair, inputs=inputs), found.draws
 
 
 def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, Any]:

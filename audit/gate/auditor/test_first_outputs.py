@@ -19,7 +19,7 @@ from audit.auditor.subject import SubjectError
 from audit.epsilon_estimate import main
 from audit.gate.auditor.auditing import audit
 from audit.subjects.catalogue import CATALOGUE
-from reference.common.exit_codes import EXIT_USAGE
+from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
 
 HERE = "audit.gate.auditor.test_first_outputs"
 
@@ -174,6 +174,28 @@ def test_a_leak_in_first_outputs_gives_no_verdict(capsys):
         "error: the outputs of the first call differ from later ones: on left output[0] in"
     )
     assert printed.err.count("\n") == 1
+
+
+class SearchedWithoutNoiseAtFirst(NoNoiseAtFirst):
+    """The search makes its first calls."""
+
+    epsilon = 1
+
+    def candidates(self):
+        return [(0.0, 1.0), (0.5, 1.0)]
+
+
+class SearchedAndRight(SearchedWithoutNoiseAtFirst):
+    def scale(self):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("SearchedWithoutNoiseAtFirst", EXIT_USAGE), ("SearchedAndRight", EXIT_FINE)]
+)
+def test_copies_are_made_before_a_search(name, code, capsys):
+    assert main([f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--search"]) == code
+    assert ("the first outputs of a fresh copy differ" in capsys.readouterr().err) == (code != EXIT_FINE)
 
 
 def test_first_outputs_of_calls_that_are_taken_whole_are_compared():
