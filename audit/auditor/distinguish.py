@@ -19,7 +19,6 @@ from audit.auditor.dependence import ENOUGH_DRAWS, check_short_calls
 from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
-from audit.auditor.notes import SHARED_GENERATOR
 from audit.auditor.selection import Further, Phases, Selection, ToCertify, select, select_from
 from audit.auditor.stages import FOR_STAGES, ChoiceTime, Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
@@ -309,7 +308,7 @@ def estimate(
         levels=part.selection.levels,
         histogram=part.tally.histogram,
         curve=curve,
-        notes=(*part.selection.notes, *([SHARED_GENERATOR] if source.uses_global else [])),
+        notes=(*part.selection.notes, *source.notes),
         selection_draws=part.selected,
         interrupted=run.stopped == INTERRUPTED or late,
         cuts=part.selection.cuts,

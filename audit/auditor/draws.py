@@ -15,6 +15,8 @@ import numpy as np
 from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.mixed import Both, Coins
 from audit.auditor.events.reduction import Reduction, Screen
+from audit.auditor.first import FirstOutputs, Pristine
+from audit.auditor.notes import SHARED_GENERATOR
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
 from audit.common.keys import key_of
@@ -32,6 +34,12 @@ So a call takes about a sixteenth of the time passed, however slow the subject.
 
 AHEAD = 4
 """Chunks per worker begun before they are needed: enough that no worker waits, few enough to drop."""
+
+OPENING = 16
+"""Outputs of the first call on each input, which tells their shape."""
+
+FIRST_WHOLE, FEW_CHUNKS = 2**19, 16
+"""Number in the probe's phase of the first chunk that is not reduced, and how many there are."""
 
 LEARN, CHOOSE, CERTIFY, CHOOSE_ON, SCREEN_FIRST, SCREEN, SHORT_CALLS, STAGES = 1, 2, 3, 4, 5, 6, 7, 8
 """Phases in the numbering of draws; 0 is the probe, and from STAGES on later stages certify."""
@@ -79,6 +87,8 @@ class Draws:
         and choose get the first output of each call, those who certify get all, call after call.
     deadline : Deadline
         No chunks are requested after it.
+    first : FirstOutputs or None
+        The first outputs, to be compared with later ones.
     """
 
     subject: Subject
@@ -91,6 +101,7 @@ class Draws:
     uses_global: bool = False
     outputs_per_call: int = 1
     deadline: Deadline = NEVER
+    first: FirstOutputs | None = None
 
     @classmethod
     def of(
@@ -111,19 +122,29 @@ class Draws:
             raise SubjectError(f"inputs() failed: {type(problem).__name__}: {problem}") from problem
         probe = cls(subject, two_inputs(inputs), -1, entropy, workers)
         unchanged = [key_of(given) for given in probe.inputs]
-        widths = {probe._one(side, 2, probe.generator(0, 0, side)).shape[1] for side in (0, 1)}
+        pristine, rows = Pristine.of(subject, probe.inputs), min(OPENING, getattr(subject, "most_rows", OPENING))
+        opening = [probe._one(side, rows, probe.generator(0, 0, side)) for side in (0, 1)]
+        widths = {outputs.shape[1] for outputs in opening}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
         source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks, deadline=deadline)
         rows, before = min(PROBE, source.chunk_rows), _global_state()
-        check_draws(
+        calls = check_draws(
             source._probed(rows),
             source.inputs,
             unchanged,
             within_calls=outputs_per_call == 1,
         )
         shared = not getattr(subject, "own_entropy", False) and _global_state() != before
-        return replace(source, uses_global=shared, outputs_per_call=outputs_per_call)
+        here = [[one, *more] for one, more in zip(opening, calls, strict=True)]
+        first = FirstOutputs(pristine, here, unchanged)
+        return replace(source, uses_global=shared, outputs_per_call=outputs_per_call, first=first)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know about how the draws were made and checked."""
+        found = [SHARED_GENERATOR] if self.uses_global else []
+        return (*found, *([] if self.first is None or self.first.note is None else [self.first.note]))
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""
@@ -151,6 +172,13 @@ class Draws:
             return left, right
         per_call = self.outputs_per_call if len(left) > rows else 1
         return self.reduction.of_both(Both(left, right, self._coins(phase, chunk), per_call))
+
+    def as_drawn(self, outputs: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Return outputs of all coordinates: these, or others of the probe's phase where these are reduced."""
+        if self.reduction is None:
+            return outputs
+        whole = replace(self, reduction=None)
+        return joined(whole.chunk(0, FIRST_WHOLE + chunk, self.chunk_rows) for chunk in range(FEW_CHUNKS))
 
     def screened(self, rows: int) -> Draws:
         """Return these draws reduced to few numbers, chosen by this many draws of a separate phase."""

@@ -42,8 +42,8 @@ def check_draws(
     before: Sequence[Any],
     *,
     within_calls: bool = True,
-) -> None:
-    """Refuse a subject whose draws repeat, depend on their call, share memory or change the inputs.
+) -> list[list[FloatArray]]:
+    """Return the calls on each input; refuse draws that repeat, depend on their call, share memory or change it.
 
     Parameters
     ----------
@@ -60,10 +60,12 @@ def check_draws(
     ------
     audit.auditor.subject.SubjectError
     """
+    made = []
     for side in (0, 1):
         calls = [draw(side, call) for call in range(CALLS)]
         if any(np.may_share_memory(first, second) for first, second in combinations(calls, 2)):
             raise SubjectError("sample() must return a new array each time: two results share their memory")
+        made.append(calls)
         calls = [np.nan_to_num(outputs) for outputs in calls]
         if within_calls:
             _check_drawn_once(calls)
@@ -74,6 +76,7 @@ def check_draws(
         _check_repeats(calls, independent=len(calls[0]) if within_calls else 1)
         if key_of(inputs[side]) != before[side]:
             raise SubjectError("sample() changed its input: what one call draws must not depend on another")
+    return made
 
 
 def _check_drawn_once(calls: Sequence[FloatArray]) -> None:

@@ -41,9 +41,10 @@ class Subject(Protocol):
 
     Draws must be independent: their randomness comes from the given generator, and nothing is kept from
     one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
-    that nothing random is drawn once for all outputs of a call, as far as a few short calls show, that inputs
-    do not change, and that results are new arrays.  `sample` must be safe to call
-    from several threads with different generators, and `inputs` must return the same pair each time.
+    that nothing random is drawn once for all outputs of a call, as far as a few short calls show, that first
+    outputs have the law of later ones, that inputs do not change, and that results are new arrays.  `sample` must
+    be safe to call from several threads with different generators, and `inputs` must return the same pair each
+    time.
     """
 
     def inputs(self) -> tuple[Any, Any]:

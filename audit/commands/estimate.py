@@ -19,7 +19,7 @@ from audit.commands.estimate_text import as_text
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import columns
 from audit.common.figures import require_plot
-from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.estimation import Audit, carried_out, finished
 from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import (
@@ -33,7 +33,7 @@ from audit.evidence.request import (
 from audit.exact.settings import DataSetShape, setting_from
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import CatalogueDescription, ImportDescription, Named
-from audit.subjects.programs import InputPair, ProgramDescription, ProgramSubject
+from audit.subjects.programs import InputPair, ProgramDescription
 from audit.subjects.programs.subject import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
@@ -216,9 +216,9 @@ def command(
         return EXIT_UNDECIDED
     with on_cluster(audit.scheduler):
         results = carry_out(audits, audit.workers)
-    for one in audits:
-        if isinstance(one.subject, ProgramSubject):
-            one.subject.finish()
+    # a program is alone, and ended whatever came of it
+    ended = [finished(audits[0], one) for one in results or [None]] if program.program is not None else results
+    results = ended[: len(results)]
     return report(audits, results, audit, output)
 
 

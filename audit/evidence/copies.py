@@ -24,13 +24,14 @@ import numpy as np
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.mixed import Both, Pair
+from audit.auditor.first import check_processes
 from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
 from audit.evidence.homogeneity import homogeneity
-from audit.evidence.nearness import MOST_COORDINATES, p_value_of_nearness, p_value_of_order
+from audit.evidence.nearness import CHANCE, MOST_COORDINATES, check_more
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.processes import end_with
 
@@ -53,9 +54,6 @@ limited.  As many come from other processes, and twice as many are drawn here.""
 MOST_VALUES = 2**20
 """Numbers in one of these calls: wide outputs are fewer."""
 
-CHANCE = 1e-9
-"""Chance that independent draws are said to differ between processes, in each of four checks."""
-
 NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
 )
@@ -63,6 +61,9 @@ NOT_COMPARED = (
 
 ALIKE = 16
 """Outputs that two processes must share, all distinct: by any law the chance of that is at most 16^-16."""
+
+DRAWS_FOR_FIRST, FOR_FIRST = 200_000, 0.5
+"""Draws from which on the first outputs of processes are compared with their later ones; seconds for that."""
 
 SAME_NOISE = (
     "two other processes drew the same noise from different generators: if its seed is fixed, or made of the "
@@ -126,7 +127,7 @@ class Copies:
             except (OSError, EOFError):
                 break
             if answer is not None:
-                found[b"".join(side.tobytes() for side in answer.firsts)] = answer
+                found[b"".join(side.tobytes() for side in (*answer.firsts, *answer.more))] = answer
         return list(found.values())
 
 
@@ -262,7 +263,14 @@ def confirmed(
         found = carry_out()
         refuted = refuting(found)
         if refuted is None:
+            start = time.monotonic()
             alike = anew and drawn_alike(copies, entropy, patience)
+            spent = time.monotonic() - start
+            left = FOR_FIRST if patience is None else min(FOR_FIRST, patience - spent)
+            # calls that are taken whole may begin as they like; of slow processes too few would answer
+            enough = found.draws >= DRAWS_FOR_FIRST and found.counts.calls is None
+            if copies is not None and enough and COPIES // 2 * spent <= left:
+                compare_firsts(copies, entropy + 2, left)
             return replace(found, notes=(*found.notes, SAME_NOISE)) if alike else found
         note = compare_with(copies, refuted.event, refuted.counts, entropy, here, patience)
     if note is None:
@@ -285,6 +293,12 @@ def drawn_alike(copies: Copies | None, entropy: int, patience: float | None = No
         mine.tobytes() == theirs.tobytes() and len(np.unique(mine, axis=0)) == ALIKE
         for mine, theirs in zip(one[0].more, other[0].more, strict=True)
     )
+
+
+def compare_firsts(copies: Copies, entropy: int, patience: float) -> None:
+    """Refuse a subject whose first output in a process differs from the next ones, if enough answer in time."""
+    drawn = copies.draw(entropy, CopyRequest(calls=1, per_call=1, more=ALIKE), patience)
+    check_processes([one.firsts for one in drawn], [one.more for one in drawn])
 
 
 def compare_with(
@@ -391,33 +405,6 @@ def _marked_as_here(
             side[:, marks] = left[0, marks]
         marked.append(sides)
     return marked
-
-
-def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None:
-    """Refuse outputs that resemble the one before, or that recur here and not in other processes.
-
-    Parameters
-    ----------
-    ours, theirs : pair of ndarray, shape (n, k)
-        Of left and right, in the order of the draws.
-
-    Raises
-    ------
-    audit.auditor.subject.SubjectError
-    """
-    half = len(ours[0]) // 2
-    if not half or not len(theirs[0]):
-        return
-    if p_value_of_order(ours) < CHANCE:
-        raise SubjectError(
-            "successive outputs of a call resemble each other: draw all randomness again for each output, "
-            "or take calls whole, by outputs_per_call"
-        )
-    if p_value_of_nearness([side[:half] for side in ours], [side[half:] for side in ours], theirs) < CHANCE:
-        raise SubjectError(
-            "outputs recur that other processes never give: noise comes from a pool that is kept; "
-            "draw all randomness again for each output"
-        )
 
 
 def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair], entropy: int = 0) -> str | None:

@@ -17,7 +17,9 @@ import msgspec
 import numpy as np
 
 from audit.auditor.choose import Prospect
+from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
+from audit.auditor.first import NOT_COPIED, Pristine
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
@@ -48,6 +50,9 @@ from reference.common.numbers import decimal_text
 
 SEARCH_STREAM, COPIES_STREAM = 1, 2
 """Streams that keep the draws of the search, and those in other processes, apart from the estimate's."""
+
+RESTART_SHARE = 0.125
+"""Of a limited time, for a program's restarts."""
 
 FOR_EVER = 1e9
 """Seconds for a run that must not end by the clock."""
@@ -201,9 +206,10 @@ def estimated(
     """
     request = audit.request
     copies, patience = isinstance(core(request.subject), ImportDescription), None
-    if copies and max_seconds is not None:
-        # a refutation is confirmed within the limit
-        patience = patience_within(max_seconds)
+    program = isinstance(request.subject, ProgramDescription)
+    if max_seconds is not None and (copies or program):
+        # a refutation is confirmed, or a program started again, within the limit
+        patience = max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
         max_seconds -= patience
     # before any draw: inputs that are not neighbours cost nothing
     neighbours = neighbours_of(request.subject, audit.subject)
@@ -228,7 +234,10 @@ def estimated(
         require_unchanged(inputs, before)
     else:
         found = carried()
-    if not isinstance(request.subject, ProgramDescription):
+    if program:
+        # it is started again at the end
+        found = replace(found, notes=tuple(note for note in found.notes if note != NOT_COPIED))
+    else:
         # a program's pair has its own notes
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
         relation = getattr(own, "adjacency", None) if copies else None
@@ -245,6 +254,23 @@ def estimated(
         note=audit.note,
         seeded=not (getattr(audit.subject, "own_entropy", False) or found.uses_global),
     )
+
+
+def finished(audit: Audit, found: EstimateResult | None) -> EstimateResult | None:
+    """End a program and start it again to compare, in the time that is left; a note tells of too little.
+
+    Raises
+    ------
+    audit.subjects.programs.ProgramError
+    """
+    if not isinstance(audit.subject, ProgramSubject):
+        return found
+    most = audit.request.max_seconds
+    left = None if most is None else 0.0 if found is None else max(0.0, most - found.seconds)
+    note = audit.subject.finish(Deadline.after(left))
+    if found is None or note is None:
+        return found
+    return replace(found, estimate=replace(found.estimate, notes=(*found.estimate.notes, note)))
 
 
 def at_worst_pair(
@@ -264,6 +290,8 @@ def at_worst_pair(
     if isinstance(neighbourhood, Listed):
         # before any draw, as for one pair
         neighbours_listed(subject, neighbourhood)
+    listed = [given for pair in neighbourhood.pairs for given in pair] if isinstance(neighbourhood, Listed) else []
+    made = Pristine.of(subject, tuple(listed))
     draws = int(request.draws * SEARCH_SHARE)
     certify = Phases.of(request.draws - draws, 1, learning=True).certify
     seconds = None if request.max_seconds is None else request.max_seconds * SEARCH_SHARE
@@ -286,7 +314,8 @@ def at_worst_pair(
     described = PairDescription(subject=request.subject, pair=neighbourhood.to_json(found.pair))
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     asked = msgspec.structs.replace(request, subject=described)
-    return replace(audit, request=asked, subject=AtPair(subject, found.pair), inputs=inputs), found.draws
+    at_pair = AtPair(subject, found.pair, None if made is None else made.subject)
+    return replace(audit, request=asked, subject=at_pair, inputs=inputs), found.draws
 
 
 def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, Any]:

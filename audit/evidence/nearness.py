@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
+from audit.auditor.subject import SubjectError
 from reference.common.arrays import BoolArray, FloatArray
 
 CUTS = (2, 8, 32, 128)
@@ -18,6 +19,36 @@ CUTS = (2, 8, 32, 128)
 
 MOST_COORDINATES = 16
 """Coordinates to look at."""
+
+CHANCE = 1e-9
+"""Chance that independent draws are said to differ between processes, in each of several checks."""
+
+
+def check_more(ours: Sequence[FloatArray], theirs: Sequence[FloatArray]) -> None:
+    """Refuse outputs that resemble the one before, or that recur here and not in other processes.
+
+    Parameters
+    ----------
+    ours, theirs : pair of ndarray, shape (n, k)
+        Of left and right, in the order of the draws.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    half = len(ours[0]) // 2
+    if not half or not len(theirs[0]):
+        return
+    if p_value_of_order(ours) < CHANCE:
+        raise SubjectError(
+            "successive outputs of a call resemble each other: draw all randomness again for each output, "
+            "or take calls whole, by outputs_per_call"
+        )
+    if p_value_of_nearness([side[:half] for side in ours], [side[half:] for side in ours], theirs) < CHANCE:
+        raise SubjectError(
+            "outputs recur that other processes never give: noise comes from a pool that is kept; "
+            "draw all randomness again for each output"
+        )
 
 
 def p_value_of_nearness(

@@ -173,7 +173,7 @@ class Bad(Laplace):
 
     def sample(self, data, count, rng):
         values = super().sample(data, count, rng)
-        if count > 2 and self.fault == "raises":
+        if count > draws.OPENING and self.fault == "raises":
             raise ZeroDivisionError("by zero")
         if self.fault == "exit":
             raise SystemExit(0)
@@ -189,7 +189,7 @@ class Bad(Laplace):
             "longdouble": values.astype(np.longdouble),
             "none": None,
             "masked": np.ma.masked_greater(values, 1.0),
-            "wider": np.hstack([values] * (1 if count == 2 else 2)),
+            "wider": np.hstack([values] * (1 if count == draws.OPENING else 2)),
             "sides": np.hstack([values] * (1 if data == 0 else 2)),
         }
         return bad.get(self.fault, values)
@@ -212,8 +212,8 @@ FAULTS = {
     "three": "two inputs",
     "raises": "ZeroDivisionError: by zero",
     "list": "not list",
-    "flat": r"shape \(2, k\)",
-    "short": r"shape \(2, k\)",
+    "flat": r"shape \(16, k\)",
+    "short": r"shape \(16, k\)",
     "words": "real numbers",
     "complex": "real numbers",
     "large": r"returned 11529215046\d+, which no 64-bit float holds",

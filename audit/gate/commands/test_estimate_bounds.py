@@ -14,6 +14,7 @@ from audit.auditor import distinguish, draws
 from audit.auditor.choose import Prospect, best_event
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import proposals
+from audit.auditor.first import COPIES, SECOND_CALL
 from audit.auditor.probe import CALLS, PROBE
 from audit.auditor.subject import Subject
 from audit.bounds import Counts, epsilon_lower_bound
@@ -91,7 +92,8 @@ def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
     monkeypatch.setattr(distinguish, "select", select)
     audit(Spy(1.0), 10_000, 0)
     # the first ones tell the shape of the outputs, and whether they repeat
-    assert order == [2, 2, *[PROBE] * (2 * CALLS), 500, 500, 1_000, 1_000, "chosen", 3_500, 3_500]
+    before = [*[draws.OPENING] * 2, *[PROBE] * (2 * CALLS), 500, 500, 1_000, 1_000]
+    assert order == [*before, *[1, SECOND_CALL] * (2 * COPIES[0]), "chosen", 3_500, 3_500]
 
 
 def test_phases_chunks_and_inputs_have_streams_of_their_own():

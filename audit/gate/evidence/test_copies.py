@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import time
@@ -16,7 +17,7 @@ from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.subject import SubjectError
 from audit.bounds import Counts
 from audit.epsilon_estimate import main
-from audit.evidence import copies
+from audit.evidence import copies, nearness
 from audit.evidence.certificate import Certificate
 from audit.gate.evidence.verifying import run
 from audit.gate.needs import exhaustively
@@ -344,4 +345,38 @@ def test_processes_that_draw_independently_hardly_ever_differ_so_much(name):
         assert (found < level).mean() <= level
     offsets = rng.normal(size=(copies.COPIES, 2, 1, 1))
     spoiled = LAWS[name](rng, shape)[..., :4] * 1e-3 + offsets
-    assert np.exp(copies.log_p_of_independence(spoiled)) < copies.CHANCE
+    assert np.exp(copies.log_p_of_independence(spoiled)) < nearness.CHANCE
+
+
+def first_of_process(scale: float):
+    """Count calls where no copy of an object sees it; only the first one has other noise."""
+    calls: list[float] = []
+
+    def mechanism(data, rng):
+        calls.append(data)
+        return data + rng.laplace() * (1.0 if len(calls) > 1 else scale)
+
+    return mechanism
+
+
+def generator_of_a_function(share: float):
+    """Noise of which a part comes from a generator that all copies of a process have in common."""
+    generator = np.random.default_rng(5)
+    return lambda data, rng: data + share * generator.laplace() + (1 - share) * rng.laplace()
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0])
+def test_a_first_output_of_a_process_without_noise_is_noticed(scale, monkeypatch):
+    monkeypatch.setattr(copies, "DRAWS_FOR_FIRST", 10_000)
+    monkeypatch.setattr(copies, "FOR_FIRST", 300.0)
+    refused = pytest.raises(SubjectError, match="first outputs of processes differ from later ones: on left")
+    with refused if scale == 0.0 else contextlib.nullcontext():
+        assert_private(first_of_process(scale), 0.0, 1.0, epsilon=1.5, draws=10_000)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.8])
+def test_a_generator_that_processes_have_in_common_is_no_reason_to_refuse(share, monkeypatch):
+    monkeypatch.setattr(copies, "DRAWS_FOR_FIRST", 10_000)
+    monkeypatch.setattr(copies, "FOR_FIRST", 300.0)
+    found = assert_private(generator_of_a_function(share), 0.0, 1.0, epsilon=3, draws=10_000)
+    assert found.verdict == "not refuted"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audit.epsilon_estimate import main
-from audit.evidence.copies import CHANCE, NOT_COMPARED, check_more
-from audit.evidence.nearness import p_value_of_nearness, p_value_of_order
+from audit.evidence.copies import NOT_COMPARED
+from audit.evidence.nearness import CHANCE, check_more, p_value_of_nearness, p_value_of_order
 
 HERE = "audit.gate.evidence.test_nearness"
 

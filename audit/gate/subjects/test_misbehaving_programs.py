@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.auditor.deadline import Deadline
 from audit.epsilon_estimate import main
 from audit.gate.needs import exhaustively
 from audit.gate.subjects.written_programs import (
@@ -30,6 +31,7 @@ from audit.subjects.programs import (
     InputPair,
     ProgramEndedError,
     ProgramError,
+    ProgramLimits,
     ProgramStartError,
     ProgramSubject,
     ProgramTimeoutError,
@@ -40,6 +42,7 @@ from audit.subjects.programs import (
     process,
     protocol,
 )
+from audit.subjects.programs.subject import NOT_RESTARTED
 
 
 def runs(pid: int) -> bool:
@@ -348,6 +351,72 @@ def test_a_program_that_is_another_when_restarted_gives_no_verdict(capsys, tmp_p
     assert main([*words, "--format", "json"]) == 2
     printed = capsys.readouterr()
     assert (printed.out, said in printed.err) == ("", True), printed.err
+
+
+@pytest.mark.parametrize(
+    ("bare", "seeds"),
+    [("n < 2", False), ("n < 2 and request['input'] == 1", False), ("n < 2", True), ("False", False)],
+)
+def test_a_program_without_noise_just_after_its_start_is_refused(start, bare, seeds):
+    """On both inputs, on the right alone, and with seeds; at last a null control."""
+    more = ", 'accepts_seed': True" if seeds else ""
+    code = (
+        "for n, request in enumerate(requests()):\n"
+        " random.seed(request.get('seed'))\n"
+        f" bare = {bare}\n"
+        " drawn = [[request['input']]] * request['count'] if bare else values(request)\n"
+        f" say({{'values': drawn{more}}})"
+    )
+    subject = start(code)
+    draw(subject, 300, data=1)
+    if bare != "False":
+        with pytest.raises(RestartedError, match="just after it was started: on right"):
+            subject.finish()
+    else:
+        assert subject.finish() is None
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5, 300.0])
+def test_a_restart_ends_with_the_time(start, tmp_path, seconds):
+    """It hangs when started again, unless there is plenty of time."""
+    mark = tmp_path / "started"
+    subject = start(_starts_again(mark, 600 * (seconds < 100)))
+    draw(subject)
+    begin = time.monotonic()
+    note = subject.finish(Deadline.after(seconds))
+    assert note == (NOT_RESTARTED if seconds < 100 else None)
+    assert time.monotonic() - begin < 100
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_an_audit_that_has_no_time_for_a_restart_says_so(capsys, tmp_path, monkeypatch, hangs):
+    left = []
+
+    def finish(subject, deadline):
+        left.append(deadline.at - deadline.now())
+        return original(subject, Deadline.after(0.2 if hangs else left[-1]))
+
+    original = ProgramSubject.finish
+    monkeypatch.setattr(ProgramSubject, "finish", finish)
+    program = command_line(_starts_again(tmp_path / "started", 600 * hangs))
+    words = ["--program", program, "--inputs", str(EXAMPLES / "pair.json"), *QUICK, "--max-seconds", "100"]
+    assert main([*words, "--format", "json"]) in (0, 1, 3)
+    assert (NOT_RESTARTED in json.loads(capsys.readouterr().out)["notes"]) == hangs
+    # an eighth of the time is kept for it
+    assert 12.5 <= left[0] < 100
+
+
+def test_a_program_that_hangs_when_started_again_is_an_error(start, tmp_path):
+    subject = start(_starts_again(tmp_path / "started", 600))
+    draw(subject)
+    subject.limits = ProgramLimits(timeout=0.5)
+    with pytest.raises(ProgramTimeoutError):
+        subject.finish(Deadline.after(300.0))
+
+
+def _starts_again(mark: Path, seconds: int) -> str:
+    """Return an honest program that waits so long before it answers when it is started again."""
+    return f"os.path.exists({str(mark)!r}) and time.sleep({seconds}); open({str(mark)!r}, 'w').close()\n{HONEST}"
 
 
 @pytest.mark.parametrize("salt", ["", "os.getpid()"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import shutil
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from audit.auditor.deadline import NEVER, Deadline
 from audit.subjects.programs.errors import (
     ProgramEndedError,
     ProgramStartError,
@@ -52,10 +54,19 @@ class ProgramLimits:
         Seconds per answer.
     memory_limit : int or None
         Bytes of writable memory (RLIMIT_DATA), for each process of the program.
+    deadline : Deadline
+        No answer is waited for after it.
     """
 
     timeout: float = 60.0
     memory_limit: int | None = None
+    deadline: Deadline = NEVER
+
+    @property
+    def patience(self) -> float:
+        """Seconds to wait for an answer now."""
+        left = math.inf if self.deadline.at is None else self.deadline.at - self.deadline.now()
+        return max(0.0, min(self.timeout, left))
 
 
 class Framing(Protocol):
@@ -138,7 +149,7 @@ class Process:
         ------
         EOFError, TimeoutError, AnswerError, UnaskedOutputError
         """
-        deadline = time.monotonic() + self.limits.timeout
+        deadline = time.monotonic() + self.limits.patience
         with selectors.DefaultSelector() as selector:
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)

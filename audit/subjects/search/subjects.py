@@ -28,10 +28,18 @@ class AtPair:
         Has `sample`, and perhaps `notes`, `own_entropy` and `most_rows`.
     pair : tuple
         Left and right.
+    made : object or None
+        A copy of the subject from before the search.
     """
 
     subject: Any
     pair: Pair
+    made: Any = None
+
+    @property
+    def as_made(self) -> AtPair:
+        """The subject as it was before the search, or as it is if nobody copied it."""
+        return self if self.made is None else AtPair(self.made, self.pair)
 
     def __getattr__(self, name: str) -> Any:
         """Pass on how the subject draws, but not an exact likelihood ratio, which belongs to another pair."""

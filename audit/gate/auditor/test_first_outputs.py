@@ -1,0 +1,483 @@
+"""First outputs that differ from later ones are refused; those of subjects that keep no secrets are not."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import threading
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from audit.auditor import first
+from audit.auditor.draws import CHOOSE, Draws
+from audit.auditor.subject import SubjectError
+from audit.epsilon_estimate import main
+from audit.gate.auditor.auditing import audit
+from audit.subjects.catalogue import CATALOGUE
+from reference.common.exit_codes import EXIT_FINE, EXIT_USAGE
+
+HERE = "audit.gate.auditor.test_first_outputs"
+
+ROWS = 256 * first.ROWS_PER_COPY
+"""Later outputs for which there are 256 fresh copies."""
+
+
+def checked(subject: Any, rows: int = ROWS, seed: int = 0, **how: Any) -> first.FirstOutputs:
+    """Compare the first outputs of a subject with later ones; return what is known of them."""
+    source = Draws.of(subject, (seed,), **how)
+    found = source.first
+    assert found is not None
+    found.check(source, source.phase(CHOOSE, rows))
+    return found
+
+
+class Right:
+    def inputs(self):
+        return 0.0, 1.0
+
+    def noise(self, count, rng):
+        return rng.laplace(size=count)
+
+    def sample(self, data, count, rng):
+        return data + self.noise(count, rng)[:, np.newaxis]
+
+
+class Counting(Right):
+    """Noise by how many calls and outputs there were before."""
+
+    def __init__(self):
+        self.calls = self.outputs = 0
+
+    def scale(self):
+        return 1.0
+
+    def sample(self, data, count, rng):
+        outputs = data + self.scale() * self.noise(count, rng)[:, np.newaxis]
+        self.calls, self.outputs = self.calls + 1, self.outputs + count
+        return outputs
+
+
+# --- Broken controls -------------------------------------------------------------------------------------------
+
+
+class NoNoiseAtFirst(Counting):
+    def scale(self):
+        return float(self.calls > 0)
+
+
+class NoNoiseAtFirstOfFew(NoNoiseAtFirst):
+    def noise(self, count, rng):
+        return (rng.geometric(0.6, count) - rng.geometric(0.6, count)) * 1.0
+
+
+class NoNoiseOnOneInput(Counting):
+    def sample(self, data, count, rng):
+        calls = self.calls
+        outputs = super().sample(data, count, rng)
+        return outputs if calls or not data else np.ones((count, 1))
+
+
+class WarmUp(Counting):
+    """Ten outputs without noise, in one call or in several."""
+
+    def sample(self, data, count, rng):
+        left = max(0, 10 - self.outputs)
+        outputs = super().sample(data, count, rng)
+        outputs[:left] = data
+        return outputs
+
+
+class MoreFromTenthCall(Counting):
+    """A budget of ten calls: what breaks the claim is released before the noise that keeps it."""
+
+    def scale(self):
+        return 1.0 if self.calls >= 10 else 0.5
+
+
+class Growing(Counting):
+    def scale(self):
+        return 0.4 * (1 + self.outputs / 1000) ** 0.3
+
+
+class NoNoiseInFirstOutputs(Right):
+    """Of each call, as where a buffer is filled from the second on."""
+
+    def sample(self, data, count, rng):
+        outputs = super().sample(data, count, rng)
+        outputs[0] = data
+        return outputs
+
+
+class OfTheProcess(Right):
+    """What no copy carries: the state of a module."""
+
+    calls: ClassVar[list[int]] = []
+
+    def sample(self, data, count, rng):
+        self.calls.append(count)
+        return data + (len(self.calls) > 2) * self.noise(count, rng)[:, np.newaxis]
+
+
+class OwnGeneratorToo(NoNoiseAtFirst):
+    def __init__(self):
+        super().__init__()
+        self.generator = np.random.default_rng()
+
+    def noise(self, count, rng):
+        return self.generator.laplace(size=count)
+
+
+class WideAtFirst(NoNoiseAtFirst):
+    def sample(self, data, count, rng):
+        return np.hstack([rng.laplace(size=(count, 99)), super().sample(data, count, rng)])
+
+
+BROKEN = {
+    NoNoiseAtFirst: "first call differ",
+    NoNoiseAtFirstOfFew: "first output",
+    NoNoiseOnOneInput: "fresh copy differ from later ones: on right",
+    WarmUp: "first outputs of a fresh copy",
+    MoreFromTenthCall: "outputs of a fresh copy",
+    Growing: "first calls",
+    NoNoiseInFirstOutputs: "first outputs of calls",
+    OfTheProcess: "first call differ",
+    OwnGeneratorToo: "first call differ",
+    WideAtFirst: r"output\[99\] in",
+}
+
+
+@pytest.mark.parametrize("subject", BROKEN)
+def test_first_outputs_that_differ_from_later_ones_are_refused(subject):
+    OfTheProcess.calls.clear()
+    with pytest.raises(SubjectError, match=BROKEN[subject]):
+        checked(subject())
+
+
+@pytest.mark.parametrize("subject", [NoNoiseAtFirst, WarmUp, NoNoiseInFirstOutputs])
+def test_outputs_without_noise_are_noticed_with_few_draws(subject):
+    for seed in range(5):
+        with pytest.raises(SubjectError, match="differ from later ones"):
+            audit(subject(), 1_000, seed, families=("coordinates",))
+
+
+def test_a_leak_in_first_outputs_gives_no_verdict(capsys):
+    words = [f"{HERE}:NoNoiseAtFirst", "--epsilon", "1", "--draws", "20000", "--seed", "1", "--format", "json"]
+    assert main(words) == EXIT_USAGE
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(
+        "error: the outputs of the first call differ from later ones: on left output[0] in"
+    )
+    assert printed.err.count("\n") == 1
+
+
+class SearchedWithoutNoiseAtFirst(NoNoiseAtFirst):
+    """The search makes its first calls."""
+
+    epsilon = 1
+
+    def candidates(self):
+        return [(0.0, 1.0), (0.5, 1.0)]
+
+
+class SearchedAndRight(SearchedWithoutNoiseAtFirst):
+    def scale(self):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("SearchedWithoutNoiseAtFirst", EXIT_USAGE), ("SearchedAndRight", EXIT_FINE)]
+)
+def test_copies_are_made_before_a_search(name, code, capsys):
+    assert main([f"{HERE}:{name}", "--draws", "20000", "--seed", "1", "--search"]) == code
+    assert ("the first outputs of a fresh copy differ" in capsys.readouterr().err) == (code != EXIT_FINE)
+
+
+def test_first_outputs_of_calls_that_are_taken_whole_are_compared():
+    with pytest.raises(SubjectError, match="first outputs of a fresh copy"):
+        checked(NoNoiseAtFirst(), 1_000, outputs_per_call=8)
+    assert checked(Right(), 1_000, outputs_per_call=8).note is None
+
+
+def test_outputs_that_are_reduced_are_compared_as_they_were_drawn():
+    class Wide(NoNoiseAtFirst):
+        leaks = True
+
+        def sample(self, data, count, rng):
+            return super().sample(data, count, rng) + rng.laplace(size=(count, 600)) * (self.calls > 1)
+
+    class WideAndRight(Right):
+        leaks = False
+
+        def sample(self, data, count, rng):
+            return data + rng.laplace(size=(count, 600))
+
+    for subject in (WideAndRight(), Wide()):
+        source = Draws.of(subject, (1, 2)).screened(100)
+        assert source.reduction is not None
+        expected = pytest.raises(SubjectError, match="first call differ") if subject.leaks else nullcontext()
+        with expected:
+            source.first.check(source, source.phase(CHOOSE, 200))
+
+
+# --- Null controls ---------------------------------------------------------------------------------------------
+
+
+class Coins(Right):
+    def sample(self, data, count, rng):
+        return np.abs(data - (rng.random((count, 1)) < 0.27))
+
+
+class Geometric(Right):
+    noise = NoNoiseAtFirstOfFew.noise
+
+
+class Constant(Right):
+    def noise(self, count, rng):
+        return np.zeros(count)
+
+
+class NotFinite(Right):
+    def noise(self, count, rng):
+        return rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], count)
+
+
+class OwnGenerator(Right):
+    def __init__(self):
+        self.kept: dict[str, Any] = {"generator": np.random.default_rng(7)}
+
+    def noise(self, count, rng):
+        return self.kept["generator"].laplace(size=count)
+
+
+class OwnOldGenerator(OwnGenerator):
+    def __init__(self):
+        self.kept = {"generator": np.random.RandomState(7)}
+
+
+class OwnBits(Right):
+    """A generator made at each call, from bits that are kept."""
+
+    def __init__(self):
+        self.bits = np.random.PCG64(7)
+
+    def noise(self, count, rng):
+        return np.random.Generator(self.bits).laplace(size=count)
+
+
+class OwnSeeds(Right):
+    def __init__(self):
+        self.seeds = np.random.SeedSequence(7)
+
+    def noise(self, count, rng):
+        return np.random.default_rng(self.seeds.spawn(1)[0]).laplace(size=count)
+
+
+class OwnPythonGenerator(Right):
+    def __init__(self, generator=None):
+        self.generator = generator or random.Random(7)
+
+    def noise(self, count, rng):
+        return np.array([self.generator.random() for _ in range(count)])
+
+
+class OfTheSystem(OwnPythonGenerator):
+    """Of which no generator could be copied."""
+
+    def __init__(self):
+        super().__init__(random.SystemRandom())
+
+
+class Buffered(Right):
+    def __init__(self):
+        self.buffer = np.empty(0)
+
+    def noise(self, count, rng):
+        if len(self.buffer) < count:
+            self.buffer = np.append(self.buffer, rng.laplace(size=max(count, 1_000)))
+        now, self.buffer = self.buffer[:count], self.buffer[count:]
+        return now
+
+
+class Filled(Buffered):
+    """All copies draw the same noise, before they draw their own."""
+
+    def __init__(self):
+        self.buffer = np.random.default_rng(3).laplace(size=300)
+
+
+class Hidden(Right):
+    """A generator that nobody can tell from a number."""
+
+    share, power = 1.0, 6364136223846793005
+
+    def __init__(self):
+        self.state = 12345
+
+    def noise(self, count, rng):
+        found = np.empty(count)
+        for place in range(count):
+            self.state = (self.state * self.power + 1442695040888963407) % 2**64
+            found[place] = self.state / 2**64
+        return self.share * found + (1 - self.share) * rng.random(count)
+
+
+class PartlyHidden(Hidden):
+    share = 0.7
+
+
+class HiddenCoins(Hidden):
+    def sample(self, data, count, rng):
+        return np.abs(data - (self.noise(count, rng)[:, np.newaxis] < 0.27))
+
+
+class Kept(Right):
+    """What an object keeps is looked for in other processes."""
+
+    def __init__(self):
+        self.kept: dict[float, float] = {}
+
+    def sample(self, data, count, rng):
+        return self.kept.setdefault(data, data + rng.laplace()) + 0.1 * super().sample(0.0, count, rng)
+
+
+class ByIdentity(Right):
+    """It tells its inputs by what they are, not by what they hold."""
+
+    def __init__(self):
+        self.left, self.right = np.zeros(1), np.ones(1)
+
+    def inputs(self):
+        return self.left, self.right
+
+    def sample(self, data, count, rng):
+        return super().sample(0.0 if data is self.left else 5.0, count, rng)
+
+
+class Locked(Right):
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+class WithAFile(Right):
+    def __init__(self):
+        self.file = Path(__file__).open()  # noqa: SIM115
+
+    def __del__(self):
+        self.file.close()
+
+
+class EndsSomething(Right):
+    """A copy of it would end what the original uses."""
+
+    ended: ClassVar[list[int]] = []
+
+    def __del__(self):
+        self.ended.append(1)
+
+
+class Fragile(Right):
+    """A copy does not work."""
+
+    def __deepcopy__(self, memo):
+        return object()
+
+
+COMPARED = [
+    *(Right, Coins, Geometric, Constant, NotFinite, Buffered, Kept, ByIdentity),
+    *(OwnGenerator, OwnOldGenerator, OwnBits, OwnSeeds, OwnPythonGenerator, OfTheSystem),
+]
+IN_DOUBT = [Filled, Hidden, PartlyHidden, HiddenCoins]
+NEVER_COPIED = [Locked, WithAFile, EndsSomething, Fragile]
+
+
+@pytest.mark.parametrize("subject", COMPARED)
+def test_first_outputs_of_the_law_of_later_ones_are_accepted(subject):
+    for seed in range(2):
+        assert checked(subject(), seed=seed).note is None
+
+
+@pytest.mark.parametrize("subject", IN_DOUBT)
+def test_copies_that_share_noise_refuse_nothing_and_are_named(subject):
+    assert checked(subject()).note == first.COPIES_SHARE
+
+
+@pytest.mark.parametrize("subject", NEVER_COPIED)
+def test_what_cannot_be_copied_is_named_in_one_note(subject):
+    kept = subject()
+    EndsSomething.ended.clear()
+    notes = audit(kept, 4_000, families=("coordinates",)).notes
+    assert notes.count(first.NOT_COPIED) == 1
+    assert not EndsSomething.ended
+
+
+def test_machines_that_draw_are_sent_no_copies():
+    assert pickle.loads(pickle.dumps(checked(Right(), 1_000))) is None
+
+
+def test_first_outputs_are_compared_without_copies_too():
+    class LockedAtFirst(NoNoiseAtFirst):
+        def __init__(self):
+            super().__init__()
+            self.lock = threading.Lock()
+
+    with pytest.raises(SubjectError, match="first call differ"):
+        checked(LockedAtFirst())
+
+
+def test_right_mechanisms_of_the_catalogue_are_accepted():
+    for name, entry in CATALOGUE.items():
+        assert checked(entry(), 1_000).note is None, name
+
+
+def test_copies_of_slow_subjects_take_little_time(monkeypatch):
+    """The limit of two seconds is a twentieth here."""
+    monkeypatch.setattr(first, "LONGEST_FIRST", 0.1)
+
+    class Slow(Right):
+        calls = 0
+
+        def noise(self, count, rng):
+            Slow.calls += 1
+            time.sleep(0.01 * (count <= first.SECOND_CALL))
+            return super().noise(count, rng)
+
+    assert checked(Slow(), 1_000).note == first.NOT_COPIED
+    assert Slow.calls < 100
+
+
+# --- The chance ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        lambda rng, size: rng.standard_cauchy(size),
+        lambda rng, size: rng.integers(0, 2, size) * 1.0,
+        lambda rng, size: np.where(rng.random(size) < 0.4, np.nan, rng.integers(0, 5, size)),
+    ],
+    ids=["cauchy", "coins", "codes"],
+)
+def test_chance_of_a_difference_is_at_most_what_is_stated(law):
+    """By simulation, at chances that can be simulated."""
+    rng, runs = np.random.default_rng(0), 1_500
+    found = np.array([first.difference(law(rng, (20, 2)), law(rng, (90, 2))).log_p for _ in range(runs)])
+    for level in (0.5, 0.1, 0.01):
+        assert (found <= np.log(level)).mean() <= level
+
+
+@pytest.mark.parametrize(
+    ("copies", "scale", "least"), [(16, 0.0, 20), (64, 0.2, 18), (256, 0.5, 16), (1024, 0.65, 18), (1024, 1.0, 0)]
+)
+def test_less_noise_at_first_is_noticed(copies, scale, least):
+    """Of 20, as the documentation says; at last a null control."""
+    rng, noticed = np.random.default_rng(1), 0
+    for _ in range(20):
+        ours, later = scale * rng.laplace(size=(copies, 1)), rng.laplace(size=(64 * copies, 1))
+        noticed += first.difference(ours, later).log_p < np.log(first.CHANCE / 10)
+    assert noticed >= least if least else noticed == 0
