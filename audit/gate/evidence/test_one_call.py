@@ -21,7 +21,7 @@ from audit.auditor.subject import SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds import epsilon_lower_bound as epsilon_lower_bound_of
-from audit.evidence import one_call
+from audit.evidence import arrays
 from audit.evidence.one_call import audited
 from audit.evidence.words import barely_refuted
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
@@ -48,8 +48,8 @@ def test_long_arrays_choose_on_more_rows_and_certify_on_others(monkeypatch, widt
     rng = np.random.default_rng(0)
     left, right = (rng.laplace(place, size=(600_000, width)) for place in (0, 1 / width))
     used = []
-    given = one_call._Given.chunks
-    monkeypatch.setattr(one_call._Given, "chunks", lambda self, n, rows: used.append(rows) or given(self, n, rows))
+    given = arrays._Given.chunks
+    monkeypatch.setattr(arrays._Given, "chunks", lambda self, n, rows: used.append(rows) or given(self, n, rows))
     found = epsilon_lower_bound(left, right)
     assert 0.93 < found < 1
     assert found.counts.likely_draws <= 600_000 - sum(used)
