@@ -10,6 +10,7 @@ from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
 from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
+from audit.subjects.stated import NO_CLAIM
 from reference.common.numbers import text_below
 from reference.common.page import Listing
 
@@ -76,7 +77,8 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
 def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
     found, inputs = result.estimate, result.inputs
     theorem = f" by {inputs['claim']}" if "claim" in inputs else ""
-    claim = f"claims ({result.claimed:g}, {float(result.claimed_delta):g}){theorem}"
+    claims = "judged at" if NO_CLAIM in found.notes else "claims"
+    claim = f"{claims} ({result.claimed:g}, {float(result.claimed_delta):g}){theorem}"
     yield f"{result.mechanism}: {claim}; {found.draws:,} draws in {result.seconds:.1f} s"
     if "columns" in inputs:
         for side in ("left", "right"):

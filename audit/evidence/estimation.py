@@ -41,7 +41,13 @@ from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import AtPair, Effort, Listed, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
-from audit.subjects.stated import claim_of_attributes, inputs_of_pair, stated_inputs
+from audit.subjects.stated import (
+    NO_CLAIM,
+    claim_of_attributes,
+    inputs_of_pair,
+    stated_inputs,
+    states_claim,
+)
 from reference.budgets import parse_delta, parse_epsilon
 from reference.common.errors import ReadingError
 from reference.common.numbers import decimal_text
@@ -66,6 +72,8 @@ class Audit:
         The neighbouring inputs, for a reader.
     output_names : tuple of str
         Names of the coordinates of an output; empty if unknown.
+    claim_stated : bool
+        Whether the request or the subject states the claimed epsilon.
     """
 
     request: EstimateRequest
@@ -74,6 +82,7 @@ class Audit:
     claimed_delta: Fraction
     inputs: dict[str, Any]
     output_names: tuple[str, ...] = ()
+    claim_stated: bool = True
 
     @classmethod
     def of(cls, request: EstimateRequest) -> Audit:
@@ -93,9 +102,10 @@ class Audit:
         if isinstance(subject, CoefficientRelease):
             epsilon, delta, names = subject.claim.epsilon, subject.claim.delta, subject.output_names
         own_epsilon, own_delta = claim_of_attributes(subject)
+        claim_stated = epsilon is not None or states_claim(subject)
         epsilon = own_epsilon if epsilon is None else epsilon
         delta = own_delta if delta is None else delta
-        return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names)
+        return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names, claim_stated)
 
     @property
     def mechanism(self) -> str:
@@ -233,6 +243,8 @@ def estimated(
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
         relation = getattr(own, "adjacency", None) if copies else None
         found = replace(found, notes=(*found.notes, *notes_on_pair(*audit.subject.inputs(), relation)))
+    if not audit.claim_stated:
+        found = replace(found, notes=(*found.notes, NO_CLAIM))
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
     return EstimateResult(
         request=request,

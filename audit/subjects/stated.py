@@ -23,6 +23,9 @@ from reference.common.printable import shown
 MOST_SHOWN = 1_000
 """Most characters of a program's input, or of one record, in a report."""
 
+NO_CLAIM = "neither you nor the subject states a claim: epsilon 1 is judged, --epsilon states yours"
+"""The note on a subject that is audited at the default claim."""
+
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 """Differs at each start: of no use to readers or for comparisons."""
 
@@ -131,6 +134,11 @@ def claim_of_attributes(subject: object) -> tuple[Fraction, Fraction]:
         parse_epsilon("epsilon", str(getattr(subject, "claimed_epsilon", 1))),
         parse_delta("delta", str(getattr(subject, "claimed_delta", 0))),
     )
+
+
+def states_claim(subject: object) -> bool:
+    """Return whether a subject says which epsilon it claims."""
+    return isinstance(subject, CoefficientRelease) or hasattr(subject, "claimed_epsilon")
 
 
 def as_json(given: Any) -> Any:
