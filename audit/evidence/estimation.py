@@ -99,10 +99,12 @@ class Audit:
         subject = rebuild(stated.subject)
         inputs = _readable_inputs(stated, subject)
         names: tuple[str, ...] = ()
-        if isinstance(subject, CoefficientRelease):
-            epsilon, delta, names = subject.claim.epsilon, subject.claim.delta, subject.output_names
-        own_epsilon, own_delta = claim_of_attributes(subject)
-        claim_stated = epsilon is not None or states_claim(subject)
+        # on a pair that a search found the claim is the searched subject's
+        own = rebuild(core(stated.subject)) if isinstance(subject, AtPair) else subject
+        if isinstance(own, CoefficientRelease):
+            epsilon, delta, names = own.claim.epsilon, own.claim.delta, own.output_names
+        own_epsilon, own_delta = claim_of_attributes(own)
+        claim_stated = epsilon is not None or states_claim(own)
         epsilon = own_epsilon if epsilon is None else epsilon
         delta = own_delta if delta is None else delta
         return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names, claim_stated)

@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
+from audit.auditor.notes import FINER
 from audit.auditor.subject import SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
@@ -23,7 +24,7 @@ from audit.evidence.arguments import delta_below_one, significance_of, whole_num
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.words import barely_refuted, counted_in_words, is_of_rounding, unseen_in_words
+from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import (
     EQUAL,
@@ -86,7 +87,15 @@ class OneCallFinding:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the ideal mechanism; equal inputs decide nothing."""
-        found = self.estimate.verdict(self.claimed_epsilon)
+        return self._judged(implementation=False)
+
+    @property
+    def implementation_verdict(self) -> Verdict:
+        """The verdict on floats as they are."""
+        return self._judged(implementation=True)
+
+    def _judged(self, *, implementation: bool) -> Verdict:
+        found = self.estimate.verdict(self.claimed_epsilon, implementation=implementation)
         return "undecided" if found == "not refuted" and EQUAL in self.estimate.notes else found
 
     @property
@@ -97,15 +106,16 @@ class OneCallFinding:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader."""
-        bits = self.estimate.implementation
-        at_the_bits = self.estimate.verdict(self.claimed_epsilon, implementation=True)
-        notes = [*self.estimate.notes, *([] if self.neighbours is None else [self.neighbours])]
-        if self.verdict != "refuted" == at_the_bits and not is_of_rounding(bits.event):
-            notes.append(
-                f"at the bits, refuted by more than rounding: epsilon is at least "
-                f"{text_below(bits.epsilon_lower_bound, 4)}; event: {counted_in_words(bits.event, bits.counts)}"
-            )
-        return tuple(notes)
+        said, new = self._bits() or ("", False)
+        unchecked = () if self.neighbours is None else (self.neighbours,)
+        return (*self.estimate.notes, *unchecked, *((said,) if new else ()))
+
+    def _bits(self) -> tuple[str, bool] | None:
+        """Return what to say of the bits if they alone refute the claim, and whether it is news."""
+        if self.verdict == "refuted" or self.implementation_verdict != "refuted":
+            return None
+        finer = any(note.startswith(FINER) for note in self.estimate.notes)
+        return bits_in_words(self.estimate.implementation, finer=finer)
 
     def fails(self, *, allow_undecided: bool) -> bool:
         """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
@@ -123,7 +133,14 @@ class OneCallFinding:
             "detectable_epsilon": found.detectable_epsilon(self.claimed_epsilon),
             "draws": found.draws,
             "verdict": self.verdict,
-            "witness": {"event": found.event.to_json(), "counts": plain(found.counts)},
+            "implementation_verdict": self.implementation_verdict,
+            "witness": _witness(found.ideal),
+            "implementation": {
+                "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
+                "bound": found.implementation.method,
+                "witness": _witness(found.implementation),
+            },
+            "neighbours_checked": self.neighbours is None,
             "notes": list(self.notes),
             "seed": self.seed,
         }
@@ -143,7 +160,9 @@ class OneCallFinding:
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
-        told = (f"  note: {note}" for note in self.notes if f"  {note}" not in lines)
+        told = [f"  note: {note}" for note in self.notes if f"  {note}" not in lines]
+        bits = self._bits()
+        told += [] if bits is None or bits[1] else [f"  {bits[0]}"]
         return "\n".join([*lines, *told])
 
     def _undecided(self) -> str:
@@ -162,6 +181,10 @@ class OneCallFinding:
         )
         what = "it always occurs" if always else "more draws are needed"
         return f"this event would have shown no loss of any size: {what}"
+
+
+def _witness(found: CertifiedEvent) -> dict[str, Any]:
+    return {"event": found.event.to_json(), "counts": plain(found.counts)}
 
 
 def assert_private(

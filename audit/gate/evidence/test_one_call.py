@@ -278,23 +278,6 @@ def test_noise_kept_before_the_audit_is_not_said_to_be_none():
         assert_private(sticky, [0.0], [1.0], **how)
 
 
-def signed_zero(data, rng):
-    """Return a right rounded count, whose zeros have the sign of one input."""
-    found = float(np.round(rng.laplace() + data[0]))
-    return found or (-0.0 if data[0] else 0.0)
-
-
-def test_sign_of_a_zero_is_no_rounding_of_noise():
-    how = {"epsilon": 1, "adjacency": "replace_one", "draws": 20_000}
-    (note,) = assert_private(signed_zero, [0.0], [1.0], **how).notes
-    assert note.startswith("at the bits, refuted by more than rounding: epsilon is at least ")
-    assert "negative_zero of output[0]" in note
-    # plain floating-point noise is refuted at the bits, too, which tells nothing new
-    found = assert_private(noisy_sum, [0.0], [1.0], **how)
-    assert found.estimate.verdict(1.0, implementation=True) == "refuted"
-    assert found.notes == ()
-
-
 def test_whole_numbers_that_floats_hold_are_audited():
     assert epsilon_lower_bound(np.full(600, 2**60), np.full(600, 2**60 + 2**20)) > 3
 
