@@ -107,7 +107,7 @@ def test_statement_on_neighbours_that_does_not_follow_is_not_checked():
     assert not neighbours_checked(document, wrong)
 
 
-def test_early_end_of_a_search_is_replayed_at_the_claim_of_the_searched_subject():
+def test_search_ended_early_is_replayed_at_the_claim_of_its_subject():
     (request,) = asked(f"{HERE}:Claiming", "--draws", "10000", "--seed", "2", "--search", "--max-seconds", "1000")
     found = carried_out(Audit.of(request))
     assert found.claimed == 2
