@@ -58,7 +58,7 @@ def marked(data, rng):
     return rounded([0.0], rng) + 1e-7 * data[0]
 
 
-def test_what_is_hidden_below_the_grid_is_said_once_to_be_refuted_at_the_bits():
+def test_what_is_hidden_below_the_grid_is_said_once():
     found = assert_private(marked, [0.0], [1.0], epsilon=1, draws=2_000, allow_undecided=True)
     assert found.verdict != "refuted"
     (line,) = bits_lines(found)
