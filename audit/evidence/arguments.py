@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -23,7 +24,7 @@ NOT_ARRAYS = (str, bytes, dict, set, frozenset, type(None))
 """Types that numpy would take, but not as an array of numbers."""
 
 
-def whole_number(name: str, given: Any, least: int) -> int:
+def whole_number(name: str, given: Any, least: int, most: float = math.inf) -> int:
     """Return a whole number, of Python or numpy.
 
     Parameters
@@ -31,13 +32,17 @@ def whole_number(name: str, given: Any, least: int) -> int:
     name : str
     given : object
     least : int
+    most : float
 
     Raises
     ------
     reference.common.errors.ReadingError
     """
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not whole or given < least:
         raise ReadingError(name, given, f"a whole number, at least {least:,}")
+    if given > most:
+        raise ReadingError(name, given, f"at most {most:,}")
     return int(given)
 
 

@@ -6,6 +6,7 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import TracebackType
@@ -24,6 +25,7 @@ from audit.evidence.arguments import delta_below_one, significance_of, whole_num
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
+from audit.evidence.request import MOST_PER_CALL
 from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import (
@@ -42,8 +44,13 @@ from reference.common.numbers import decimal_text, text_below
 DRAWS = 200_000
 """Default draws of an assertion: both inputs, all phases."""
 
-WHOLE_NUMBERS = {"draws": (DRAWS, SMALLEST_DRAWS), "seed": (0, 0), "workers": (1, 1), "outputs_per_call": (1, 1)}
-"""Options that are whole numbers: their defaults and smallest values."""
+WHOLE_NUMBERS: dict[str, Sequence[int]] = {
+    "draws": (DRAWS, SMALLEST_DRAWS, LARGEST_DRAWS),
+    "seed": (0, 0),
+    "workers": (1, 1),
+    "outputs_per_call": (1, 1, MOST_PER_CALL),
+}
+"""Options that are whole numbers: their defaults, smallest and, where there are such, largest values."""
 
 NO_NOISE_HERE = (
     "each input always gives one output: a release without noise, unless its noise was drawn and "
@@ -259,10 +266,11 @@ def _of_others(trace: TracebackType | None) -> TracebackType | None:
 def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]) -> OneCallFinding:
     """Return the finding of an audit, whatever the verdict; arguments as for :func:`assert_private`."""
     numbers = {
-        name: whole_number(name, how.get(name, default), least) for name, (default, least) in WHOLE_NUMBERS.items()
+        name: whole_number(name, how.get(name, default), *limits)
+        for name, (default, *limits) in WHOLE_NUMBERS.items()
     }
-    if numbers["draws"] > LARGEST_DRAWS:
-        raise ReadingError("draws", numbers["draws"], f"at most {LARGEST_DRAWS:,}")
+    if not isinstance(allowed := how.get("allow_undecided", False), bool):
+        raise ReadingError("allow_undecided", allowed, "True or False")
     significance = significance_of(how.get("significance", 0.05))
     epsilon, delta = _auditable_epsilon(claim[0]), delta_below_one(claim[1])
     _check_mechanism(mechanism)

@@ -64,6 +64,7 @@ CALLS = {
     "draws": [of_mechanism],
     "workers": [of_mechanism],
     "epsilon": [of_mechanism],
+    "allow_undecided": [of_mechanism],
 }
 WRONG = {
     "significance": [None, "0.05", True, math.nan, math.inf, -0.1, 0, 1, [0.05], 1e-13],
@@ -72,6 +73,7 @@ WRONG = {
     "outputs_per_call": [None, "1", True, 0, 1.0],
     "guesses": [None, "100", True, 0, 3, 100.0, 602],
     "draws": [None, "1000", True, 999, 1e4, 10**13],
+    "allow_undecided": [None, "no", 1],
     "workers": [None, "2", True, 0],
     "epsilon": [None, "x", True, math.nan, math.inf, -1, 0, [1], 701],
 }
