@@ -49,7 +49,7 @@ from audit.subjects.stated import (
     states_claim,
 )
 from reference.budgets import parse_delta, parse_epsilon
-from reference.common.errors import ReadingError
+from reference.common.errors import DeltaError, ReadingError
 from reference.common.numbers import decimal_text
 
 SEARCH_STREAM, COPIES_STREAM = 1, 2
@@ -131,6 +131,8 @@ class Audit:
             # exp(epsilon) would overflow
             most = f"at most {LARGEST_EPSILON:g} to be audited"
             raise ReadingError("epsilon", decimal_text(self.claimed_epsilon), most)
+        if float(self.claimed_delta) == 1:
+            raise DeltaError("delta", decimal_text(self.claimed_delta), "below 1 as a 64-bit float")
         if self.request.bound == "conditional" and self.claimed_delta > 0:
             raise ReadingError("bound", self.request.bound, f"left to delta 0; {self.mechanism} claims more")
 
