@@ -139,7 +139,8 @@ def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
         value = exact(name, text)
         return Fraction(float(value)) if as_floats and in_float_range(value) else value
 
-    delta = parse_delta("delta", given.delta or ("1e-5" if given.noise == "gaussian" else "0"))
+    unless_given = "1e-5" if given.noise == "gaussian" else "0"
+    delta = parse_delta("delta", unless_given if given.delta is None else given.delta)
     return NoisySums(
         noise=given.noise,
         scale=number("scale") or Fraction(0),
@@ -159,7 +160,7 @@ def _reported(report: ReportedEpsilonOptions, asked: NoisySums) -> Fraction | No
         )
     if report.accountant is not None:
         return reported_epsilon(report.accountant, asked)
-    if report.reported_epsilon == INFINITE:
+    if str(report.reported_epsilon).strip().lower() == INFINITE:
         return None
     reported = exact("reported_epsilon", report.reported_epsilon)
     if reported < 0:

@@ -57,7 +57,7 @@ def infinite(**_facts):
 
 
 def test_infinite_report_claims_nothing_and_is_a_verdict(capsys):
-    for words in ([f"{HERE}:infinite"], ["--reported-epsilon", "inf"]):
+    for words in ([f"{HERE}:infinite"], ["--reported-epsilon", "inf"], ["--reported-epsilon", " Inf"]):
         assert asked(*words, "--bound", "1") == EXIT_FINE
         text = capsys.readouterr().out
         assert "reported: epsilon = inf" in text
@@ -145,6 +145,7 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         (["--reported-epsilon", "1"], "bound or sensitivity must be given, and not both"),
         (["--reported-epsilon", "1", "--bound", "1", "--sensitivity", "2"], "given, and not both"),
         (["--reported-epsilon", "-1", "--bound", "1"], "reported_epsilon must be at least 0"),
+        (["--reported-epsilon", "1", "--bound", "1", "--delta", ""], "delta must be a number"),
         (["--reported-epsilon", "-inf", "--bound", "1"], "reported_epsilon must be a finite number"),
         ([f"{HERE}:of_less_than_nothing", "--bound", "1"], "which is not a number"),
         (["--reported-epsilon", "nan", "--bound", "1"], "reported_epsilon must be a finite number"),
