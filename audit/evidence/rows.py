@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -25,8 +26,8 @@ CHANCE = 1e-9
 SHARE = CHANCE / 8
 """What each kind of test may spend on one array: three kinds on two arrays, and one on both."""
 
-MOST_ROWS = 2**18
-"""Rows to look at column by column; whole rows that come again are looked for among all."""
+MOST_ROWS, MOST_OF_SEVERAL = 2**18, 2**16
+"""Rows of one column, and of each of several, to look at; whole rows that come again are looked for among all."""
 
 FEWEST_BLOCKS = 64
 """Blocks that are compared with each other."""
@@ -59,7 +60,7 @@ class Rows:
     remedy: str = ""
     may_be_sorted: bool = True
 
-    @property
+    @cached_property
     def is_sorted(self) -> bool:
         """Whether somebody sorted them: a column rises, or falls, more than chance would let it."""
         return any(_sorted_by_hand(column, SHARE / self.values.shape[1]) for column in self.values.T)
@@ -84,8 +85,8 @@ class Rows:
                 f"{self.name} is sorted, or a column numbers its rows: leave out what is not drawn, and give the "
                 "rows in the order in which they were drawn"
             )
-        columns = self.values[:MOST_ROWS, :MOST_COORDINATES].T
         several = self.values.shape[1] > 1
+        columns = self.values[: MOST_OF_SEVERAL if several else MOST_ROWS, :MOST_COORDINATES].T
         looked_at = [_codes_of_rows(self.values), *(_codes(column) for column in columns if several)]
         for codes in looked_at:
             self._check_reuse(codes, len(looked_at))
