@@ -67,7 +67,13 @@ class Rows:
 
     def assumed(self, assumes: str) -> str:
         """Return what a bound assumes, with a word on rows that nobody could check."""
-        return f"{assumes}; {self.name} is sorted, so its order shows nothing" if self.is_sorted else assumes
+        if self.is_sorted:
+            assumes += f"; {self.name} is sorted, so its order shows nothing"
+        if any(_come_again_in_full(column[:MOST_ROWS]) for column in self.values[:, :MOST_COORDINATES].T):
+            assumes += (
+                f"; numbers of {self.name} come again in all digits: they must not be few draws, drawn from again"
+            )
+        return assumes
 
     def check(self) -> None:
         """Refuse rows whose order shows that they depend on each other.
@@ -154,6 +160,19 @@ def _sorted_by_hand(column: FloatArray, share: float) -> bool:
     # of all orders of these values, two at most
     orders = gammaln(len(column) + 1) - gammaln(counts + 1).sum()
     return bool(np.log(2) - orders < np.log(share))
+
+
+def _come_again_in_full(column: FloatArray) -> bool:
+    """Return whether most of many values are of no short number, and yet come again: a pool of draws does that.
+
+    So do functions of whole numbers, and no order tells them apart.
+    """
+    values = np.unique(np.nan_to_num(column))
+    if not FEWEST_BLOCKS < len(values) <= len(column) // 2:
+        return False
+    with np.errstate(over="ignore"):
+        short = (values == values.astype(np.float32)) | (values == np.round(values, 6))
+    return bool(short.mean() < 0.5)
 
 
 def _codes(column: FloatArray) -> IntArray:

@@ -110,6 +110,20 @@ def test_sorted_scores_pass_with_a_word(order):
     assert epsilon_lower_bound(scores, drawn(2) + 1) > 0.5
 
 
+def test_pool_of_draws_passes_with_a_word():
+    """Nothing tells it from a law of a thousand values, by which the bound would be right."""
+    rng = np.random.default_rng(3)
+    pools = [rng.choice(rng.laplace(size=1_000), 20_000) for _ in "lr"]
+    said = "numbers of left come again in all digits: they must not be few draws, drawn from again"
+    assert said in (found := epsilon_lower_bound(*pools)).assumes
+    assert found > 5
+    assert "numbers of left_scores come again" in trade_off(*pools).assumes
+    # continuous draws, whole numbers, decimals and single precision come again rightly, or not
+    for values in (rng.laplace(size=20_000), rng.integers(0, 500, 20_000), rng.integers(0, 500, 20_000) / 100):
+        for given in (values, np.float32(values)):
+            assert as_rows(given).assumed("as said") == "as said"
+
+
 def test_sorting_tears_calls_apart():
     calls = np.repeat(drawn(1, 600), 4)
     assert "calls" in epsilon_lower_bound(calls, calls[::-1].copy(), outputs_per_call=4).assumes
