@@ -51,7 +51,7 @@ class CertifiedBound(float):
         In words.
     delta, significance : float
     assumes : str
-        The assumption, in words, and whether an array is sorted, so that nobody could check it.
+        The assumption, in words, and what about the arrays nobody could check.
     """
 
     counts: Counts
