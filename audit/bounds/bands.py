@@ -58,7 +58,7 @@ ASSUMES = (
     "the scores of each input are independent draws of one law, the inputs are neighbours, "
     "and the score was fixed without these draws"
 )
-"""The assumption of every bound of a trade-off curve; nothing checks it."""
+"""The assumption of every bound of a trade-off curve; nothing here checks it."""
 
 NEXT_ORDER, LARGEST_ORDER = 1.001, 1e6
 """Orders below the first get the bound at 1; those above the second the bound at the second."""
@@ -90,7 +90,10 @@ class TradeOffBand:
         ValueError
             When an alpha is not in [0, 1].
         """
-        levels = np.asarray(alpha, dtype=np.float64)
+        try:
+            levels = np.asarray(alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"each alpha must be a number in [0, 1], got {alpha!r:.100}") from None
         if not ((levels >= 0) & (levels <= 1)).all():
             raise ValueError("each alpha must be in [0, 1]")
         smallest = np.minimum.accumulate(np.append(1.0, self.beta))
@@ -119,8 +122,8 @@ class TradeOffBand:
         ValueError
             When the order is below 1.
         """
-        if not order >= 1:
-            raise ValueError(f"order must be at least 1, got {order}")
+        if isinstance(order, str | bool | None) or np.ndim(order) or not order >= 1:
+            raise ValueError(f"order must be a number, at least 1, got {order!r}")
         order = 1.0 if order < NEXT_ORDER else min(order, LARGEST_ORDER)
         apart = self.alpha + self.beta < 1
         if not apart.any():

@@ -28,6 +28,9 @@ EXIT_CODES = {"refuted": EXIT_REFUTED, "not refuted": EXIT_FINE, "undecided": EX
 
 DIGITS = 15
 
+INFINITE = "inf"
+"""A reported epsilon that claims nothing, as in options and JSON: it is never too small."""
+
 ROUNDING = Fraction(1, 10**9)
 """A report that is too low by a smaller share may have been rounded."""
 
@@ -87,7 +90,8 @@ class ReleasesOptions:
     ACCOUNTANT: {", ".join(LIBRARIES)} (where installed), or package.module:attribute, a function. It is called
     with the keywords noise, adjacency, scale, delta, count, and the bound or sensitivity that you gave, as floats.
 
-    Exit codes: 0 not refuted; 1 refuted: the report is certainly below; 2 bad input; 3 inside the enclosure.
+    Exit codes: 0 not refuted (nor is `inf`, which claims nothing); 1 refuted: the report is certainly below;
+    2 bad input; 3 inside the enclosure.
     """,
 )
 def command(report: ReportedEpsilonOptions, releases: ReleasesOptions, output: FileOptions) -> int:
@@ -103,7 +107,7 @@ def command(report: ReportedEpsilonOptions, releases: ReleasesOptions, output: F
         text = json_text(
             {
                 "accountant": report.accountant,
-                "reported_epsilon": decimal_text(reported),
+                "reported_epsilon": INFINITE if reported is None else decimal_text(reported),
                 "exact_epsilon": _written(asked.epsilon),
                 "exact_epsilons": {adjacency: _written(one.epsilon) for adjacency, one in true.items()},
                 "enclosure": asked.road,
@@ -136,7 +140,8 @@ def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
         value = exact(name, text)
         return Fraction(float(value)) if as_floats and in_float_range(value) else value
 
-    delta = parse_delta("delta", given.delta or ("1e-5" if given.noise == "gaussian" else "0"))
+    unless_given = "1e-5" if given.noise == "gaussian" else "0"
+    delta = parse_delta("delta", unless_given if given.delta is None else given.delta)
     return NoisySums(
         noise=given.noise,
         scale=number("scale") or Fraction(0),
@@ -148,13 +153,16 @@ def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
     )
 
 
-def _reported(report: ReportedEpsilonOptions, asked: NoisySums) -> Fraction:
+def _reported(report: ReportedEpsilonOptions, asked: NoisySums) -> Fraction | None:
+    """Return the report; None for infinity."""
     if (report.accountant is None) == (report.reported_epsilon is None):
         raise ReadingError(
             "reported_epsilon", report.reported_epsilon, "given, or an ACCOUNTANT to ask: one of them"
         )
     if report.accountant is not None:
         return reported_epsilon(report.accountant, asked)
+    if str(report.reported_epsilon).strip().lower() == INFINITE:
+        return None
     reported = exact("reported_epsilon", report.reported_epsilon)
     if reported < 0:
         raise ReadingError("reported_epsilon", report.reported_epsilon, "at least 0")
@@ -165,7 +173,7 @@ def _written(value: Enclosure) -> Any:
     return written(value.lower, value.upper, DIGITS)
 
 
-def _lines(name: str, reported: Fraction, asked: NoisySums, true: dict[str, NoisySums]) -> Iterator[str]:
+def _lines(name: str, reported: Fraction | None, asked: NoisySums, true: dict[str, NoisySums]) -> Iterator[str]:
     norm = "l2" if asked.noise == "gaussian" else "l1"
     yield (
         f"{asked.count:,} x {asked.noise} noise of scale {short_text(asked.scale)}, "
@@ -178,7 +186,7 @@ def _lines(name: str, reported: Fraction, asked: NoisySums, true: dict[str, Nois
         )
     else:
         yield f"  moved:    {short_text(asked.moved)} in {norm}, as you say for {asked.adjacency}"
-    yield f"  reported: epsilon = {short_text(reported)}"
+    yield f"  reported: epsilon = {INFINITE if reported is None else short_text(reported)}"
     for adjacency, one in true.items():
         yield f"  true:     epsilon = {range_text(one.epsilon)} under {adjacency} ({one.road})"
     verdict = asked.verdict(reported)
@@ -186,8 +194,10 @@ def _lines(name: str, reported: Fraction, asked: NoisySums, true: dict[str, Nois
     yield f"  covered:  {COVERED}"
 
 
-def _distance(verdict: str, reported: Fraction, true: Enclosure) -> str:
+def _distance(verdict: str, reported: Fraction | None, true: Enclosure) -> str:
     """Say how far a report is from the truth."""
+    if reported is None:
+        return "claims nothing: an infinite epsilon is never too small"
     if verdict == "undecided":
         return "is inside the enclosure"
     if verdict == "refuted":

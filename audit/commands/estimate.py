@@ -6,6 +6,7 @@ import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,7 +62,8 @@ from reference.registry import MECHANISMS, MechanismSpec, budget_from
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 
-NOT_FOR_PROGRAMS = ("epsilon_s", "epsilon_n", "epsilon_ratio", "delta_s", "delta_n")
+FOR_ANY_SUBJECT = ("epsilon", "delta")
+"""Options of the budget that every subject has; the others, readings and data are of the paper's mechanisms."""
 
 ONLY_FOR_PROGRAMS = ("inputs", "binary", "memory_limit")
 
@@ -236,6 +238,7 @@ def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
     if asked.program.program is not None:
         if asked.audit.mechanism:
             raise ReadingError("mechanism", ", ".join(asked.audit.mechanism), "left out with --program")
+        _refuse_unused(asked)
         described = program_description(asked)
         return [request_of(asked.program.program, described, asked, seed)]
     for name in ONLY_FOR_PROGRAMS:
@@ -246,7 +249,31 @@ def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
         if names.count(name) > 1:
             # one seed would give the same draws twice, which would look like two results
             raise ReadingError("mechanism", name, "named once; another --seed gives another run")
-    return [request_of(name, described_subject(name, asked), asked, seed) for name in names]
+    # the names first: an unknown one is the likelier mistake
+    subjects = {name: described_subject(name, asked) for name in names}
+    if not any(name in PAPER for name in names):
+        _refuse_unused(asked)
+    return [request_of(name, described, asked, seed) for name, described in subjects.items()]
+
+
+@cache
+def _unset() -> dict[str, Any]:
+    """Return the options of an empty command line."""
+    with command.make_context("estimate", []) as context:
+        return dict(context.params)
+
+
+def _refuse_unused(asked: EstimateOptions) -> None:
+    """Refuse options that only the paper's mechanisms use: to pass over them would audit something else."""
+    given = {
+        entry.name: getattr(group, entry.name)
+        for group in (asked.budget, asked.place, asked.readings)
+        for entry in fields(group)
+        if entry.name not in FOR_ANY_SUBJECT
+    }
+    for name, value in (given | {"release": asked.audit.release}).items():
+        if value != _unset().get(name, value):
+            raise ReadingError(name, value, "left out; only the paper's mechanisms use it, and none is audited")
 
 
 def request_of(name: str, described: Named, asked: EstimateOptions, seed: int) -> EstimateRequest:
@@ -370,11 +397,6 @@ def program_description(asked: EstimateOptions) -> ProgramDescription:
     ------
     reference.common.errors.InputError
     """
-    for name in NOT_FOR_PROGRAMS:
-        if getattr(asked.budget, name) is not None:
-            raise ReadingError(name, getattr(asked.budget, name), "left out with --program")
-    if asked.place.data is not None:
-        raise ReadingError("data", asked.place.data, "left out with --program")
     given = asked.program
     return ProgramDescription(
         command=words_of(given.program or ""),

@@ -10,7 +10,8 @@ from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
 from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
-from reference.common.numbers import text_below
+from audit.subjects.stated import NO_CLAIM
+from reference.common.numbers import short_text, text_below
 from reference.common.page import Listing
 
 _OF_BITS = "; `at the bits` is on floats as they are, with their last bits, and sets the exit code."
@@ -45,7 +46,7 @@ def _cells(result: EstimateResult, *, bits: bool) -> tuple[str, ...]:
     detectable = found.detectable_epsilon(result.claimed)
     return (
         result.mechanism,
-        f"({result.claimed:g}, {float(result.claimed_delta):g})",
+        f"({result.claimed:g}, {short_text(result.claimed_delta)})",
         text_below(found.epsilon_lower_bound, 4),
         "nothing" if detectable is None else f"{detectable:.3f}",
         result.verdict("ideal"),
@@ -76,7 +77,8 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
 def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
     found, inputs = result.estimate, result.inputs
     theorem = f" by {inputs['claim']}" if "claim" in inputs else ""
-    claim = f"claims ({result.claimed:g}, {float(result.claimed_delta):g}){theorem}"
+    claims = "judged at" if NO_CLAIM in found.notes else "claims"
+    claim = f"{claims} ({result.claimed:g}, {short_text(result.claimed_delta)}){theorem}"
     yield f"{result.mechanism}: {claim}; {found.draws:,} draws in {result.seconds:.1f} s"
     if "columns" in inputs:
         for side in ("left", "right"):

@@ -18,7 +18,7 @@ from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
-from audit.evidence.checks import Check, rebuilt
+from audit.evidence.checks import Check, neighbours_checked, rebuilt
 from audit.evidence.fresh import elsewhere, fresh, fresh_checks, fresh_choice
 from audit.evidence.replay import replay
 from audit.evidence.verify import choice, outcome, verify
@@ -141,7 +141,8 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
         checks.append(unrepeated)
     if options.coq:
         checks.append(coq_check(certificate))
-    return document | {"outcome": outcome(checks), "checks": plain(checks)}
+    neighbours = neighbours_checked(certificate, checks)
+    return document | {"outcome": outcome(checks), "neighbours_checked": neighbours, "checks": plain(checks)}
 
 
 def coq_check(certificate: Certificate) -> Check:

@@ -6,10 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.bounds import CanaryMethod, canary_epsilon_bound, canary_mu_bound
-from audit.subjects.adapters.outputs import as_floats
+from audit.bounds.binomial import above
+from audit.evidence.arguments import delta_below_one, numbers_of, significance_of, whole_number
+from reference.common.errors import ReadingError
 
 TIES = 0
 """Seed of the order of equal scores."""
+
+CHANCE_OF_COINS = 1e-9
+"""Largest chance of refusing memberships by fair coins."""
 
 
 def canary_lower_bound(
@@ -43,10 +48,11 @@ def canary_lower_bound(
     Raises
     ------
     ValueError
-        When the arrays do not fit each other, or a score is NaN.
+        When the arrays do not fit each other, a score is NaN, or fair coins hardly ever choose so many members.
     """
-    right, canaries = _right_guesses(scores, members, guesses)
-    return canary_epsilon_bound(right, guesses, canaries, delta, significance, bound)
+    levels = float(delta_below_one(delta)), significance_of(significance)
+    right, guesses, canaries = _right_guesses(scores, members, guesses)
+    return canary_epsilon_bound(right, guesses, canaries, *levels, bound)
 
 
 def canary_mu_lower_bound(
@@ -68,24 +74,33 @@ def canary_mu_lower_bound(
     Raises
     ------
     ValueError
-        When the arrays do not fit each other, or a score is NaN.
+        When the arrays do not fit each other, a score is NaN, or fair coins hardly ever choose so many members.
     """
-    right, canaries = _right_guesses(scores, members, guesses)
+    significance = significance_of(significance)
+    right, guesses, canaries = _right_guesses(scores, members, guesses)
     return canary_mu_bound(right, guesses, canaries, significance)
 
 
-def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int]:
-    """Return how many guesses are right, and the number of canaries."""
-    values, bits = as_floats("scores", scores), np.asarray(members)
-    if values.ndim != 1 or values.shape != bits.shape or np.isnan(values).any():
-        raise ValueError("scores and members must have one entry for each canary, and no score may be NaN")
+def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int, int]:
+    """Return how many guesses are right, their number, and that of the canaries."""
+    values, bits = numbers_of("scores", scores), numbers_of("members", members)
+    if len(values) != len(bits):
+        raise ValueError(
+            f"scores and members must have one entry for each canary, not {len(values):,} and {len(bits):,}"
+        )
+    if np.isnan(values).any():
+        raise ValueError(f"scores has NaN at row {int(np.isnan(values).argmax())}")
     if not np.isin(bits, (0, 1)).all():
         raise ValueError("members must be 0 or 1, or false or true")
-    if not hasattr(guesses, "__index__") or guesses % 2 or not 2 <= guesses <= len(values):
-        raise ValueError(f"guesses must be even, from 2 to {len(values)}, not {guesses}")
+    inside = int(bits.sum())
+    if 2 * above(max(inside, len(bits) - inside) - 1, len(bits), 0.5) < CHANCE_OF_COINS:
+        raise ValueError(f"members has {inside:,} of {len(bits):,} canaries: no fair coin for each one does that")
+    guesses = whole_number("guesses", guesses, 2)
+    if guesses % 2 or guesses > len(values):
+        raise ReadingError("guesses", guesses, f"even, from 2 to {len(values)}")
     # the place of a canary may tell whether it is a member, and so must not decide among equal scores
     places = np.random.default_rng(TIES).permutation(len(values))
     order = places[np.argsort(values[places], kind="stable")]
     half = guesses // 2
     right = int((bits[order[-half:]] == 1).sum() + (bits[order[:half]] == 0).sum())
-    return right, len(values)
+    return right, guesses, len(values)

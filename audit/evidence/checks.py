@@ -11,7 +11,7 @@ import contextlib
 import json
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,10 +37,12 @@ from audit.subjects.descriptions import (
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
 from audit.subjects.stated import (
+    NO_CLAIM,
     claim_of_attributes,
     inputs_of_pair,
     own_claim,
     stated_inputs,
+    states_claim,
     told_of_program,
 )
 from reference.budgets import parse_delta, parse_epsilon
@@ -177,6 +179,22 @@ def _neighbours(certificate: Certificate) -> Check:
     )
 
 
+def neighbours_checked(certificate: Certificate, checks: Sequence[Check]) -> bool:
+    """Return whether these checks found the inputs to be neighbours, and do not just repeat a statement.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    checks : sequence of Check
+    """
+    if certificate.neighbours == UNCHECKED:
+        return False
+    foreign = isinstance(core(certificate.subject), ImportDescription)
+    wanted = ("neighbours found", "replay") if foreign else ("neighbours",)
+    found = [check.holds for check in checks if check.name in wanted]
+    return bool(found) and all(found)
+
+
 def _claim(certificate: Certificate, subject: Subject) -> Check:
     own = own_claim(subject)
     if own is None:
@@ -233,6 +251,7 @@ def rebuilt(certificate: Certificate) -> list[Check]:
     whole = rebuild_small(described)
     subject = rebuild_small(core(described)) if isinstance(described, PairDescription) else whole
     own = claim_of_attributes(subject)
+    stated = certificate.request.epsilon is not None or states_claim(subject)
     claims = [
         _stated(certificate, name) or (getattr(certificate.request, name) is None and same)
         for name, same in (
@@ -242,7 +261,7 @@ def rebuilt(certificate: Certificate) -> list[Check]:
     ]
     checks = [
         _inputs(certificate, whole, subject),
-        Check("claim found", all(claims), "stated in the request, or by the subject"),
+        Check("claim found", all(claims), "stated in the request, or by the subject" if stated else NO_CLAIM),
     ]
     try:
         found = neighbours_of(described, whole)

@@ -43,9 +43,15 @@ from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import AtPair, Effort, Listed, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
-from audit.subjects.stated import claim_of_attributes, inputs_of_pair, stated_inputs
+from audit.subjects.stated import (
+    NO_CLAIM,
+    claim_of_attributes,
+    inputs_of_pair,
+    stated_inputs,
+    states_claim,
+)
 from reference.budgets import parse_delta, parse_epsilon
-from reference.common.errors import ReadingError
+from reference.common.errors import DeltaError, ReadingError
 from reference.common.numbers import decimal_text
 
 SEARCH_STREAM, COPIES_STREAM = 1, 2
@@ -71,6 +77,8 @@ class Audit:
         The neighbouring inputs, for a reader.
     output_names : tuple of str
         Names of the coordinates of an output; empty if unknown.
+    claim_stated : bool
+        Whether the request or the subject states the claimed epsilon.
     """
 
     request: EstimateRequest
@@ -79,6 +87,7 @@ class Audit:
     claimed_delta: Fraction
     inputs: dict[str, Any]
     output_names: tuple[str, ...] = ()
+    claim_stated: bool = True
 
     @classmethod
     def of(cls, request: EstimateRequest) -> Audit:
@@ -95,12 +104,15 @@ class Audit:
         subject = rebuild(stated.subject)
         inputs = _readable_inputs(stated, subject)
         names: tuple[str, ...] = ()
-        if isinstance(subject, CoefficientRelease):
-            epsilon, delta, names = subject.claim.epsilon, subject.claim.delta, subject.output_names
-        own_epsilon, own_delta = claim_of_attributes(subject)
+        # on a pair that a search found the claim is the searched subject's
+        own = rebuild(core(stated.subject)) if isinstance(subject, AtPair) else subject
+        if isinstance(own, CoefficientRelease):
+            epsilon, delta, names = own.claim.epsilon, own.claim.delta, own.output_names
+        own_epsilon, own_delta = claim_of_attributes(own)
+        claim_stated = epsilon is not None or states_claim(own)
         epsilon = own_epsilon if epsilon is None else epsilon
         delta = own_delta if delta is None else delta
-        return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names)
+        return cls(_answered(stated, subject), subject, epsilon, delta, inputs, names, claim_stated)
 
     @property
     def mechanism(self) -> str:
@@ -124,6 +136,8 @@ class Audit:
             # exp(epsilon) would overflow
             most = f"at most {LARGEST_EPSILON:g} to be audited"
             raise ReadingError("epsilon", decimal_text(self.claimed_epsilon), most)
+        if float(self.claimed_delta) == 1:
+            raise DeltaError("delta", decimal_text(self.claimed_delta), "below 1 as a 64-bit float")
         if self.request.bound == "conditional" and self.claimed_delta > 0:
             raise ReadingError("bound", self.request.bound, f"left to delta 0; {self.mechanism} claims more")
 
@@ -242,6 +256,8 @@ def estimated(
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
         relation = getattr(own, "adjacency", None) if copies else None
         found = replace(found, notes=(*found.notes, *notes_on_pair(*audit.subject.inputs(), relation)))
+    if not audit.claim_stated:
+        found = replace(found, notes=(*found.notes, NO_CLAIM))
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
     return EstimateResult(
         request=request,

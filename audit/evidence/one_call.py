@@ -6,39 +6,28 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from audit.auditor.choose import Prospect
-from audit.auditor.distinguish import SMALLEST_DRAWS, Estimate, Terms, estimate
-from audit.auditor.draws import Draws
-from audit.auditor.events import IDEAL
-from audit.auditor.events.reduction import WIDEST
-from audit.auditor.selection import Phases, select
+from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
+from audit.auditor.notes import FINER
 from audit.auditor.subject import SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
-from audit.bounds import (
-    SMALLEST_SIGNIFICANCE,
-    Counts,
-    TradeOffBand,
-    cluster_epsilon_lower_bound,
-    trade_off_band,
-)
-from audit.bounds import epsilon_lower_bound as bound_of_counts
-from audit.bounds.counts import LARGEST_EPSILON, check_levels
+from audit.bounds.counts import LARGEST_EPSILON
 from audit.common.keys import key_of
+from audit.evidence.arguments import delta_below_one, significance_of, whole_number
+from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.words import barely_refuted, counted_in_words, is_of_rounding, unseen_in_words
+from audit.evidence.request import MOST_PER_CALL
+from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
-from audit.subjects.adapters.outputs import as_floats
 from audit.subjects.adjacency import (
     EQUAL,
     UNCHECKED,
@@ -47,8 +36,7 @@ from audit.subjects.adjacency import (
     require_neighbours,
     require_unchanged,
 )
-from reference.budgets import parse_delta, parse_epsilon
-from reference.common.arrays import FloatArray
+from reference.budgets import parse_epsilon
 from reference.common.documents import plain
 from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text, text_below
@@ -56,170 +44,19 @@ from reference.common.numbers import decimal_text, text_below
 DRAWS = 200_000
 """Default draws of an assertion: both inputs, all phases."""
 
-OF_ARRAYS = tuple(family for family in IDEAL if family != "likelihood_ratio")
-"""Families tried on arrays."""
-
+WHOLE_NUMBERS: dict[str, Sequence[int]] = {
+    "draws": (DRAWS, SMALLEST_DRAWS, LARGEST_DRAWS),
+    "seed": (0, 0),
+    "workers": (1, 1),
+    "outputs_per_call": (1, 1, MOST_PER_CALL),
+}
+"""Options that are whole numbers: their defaults, smallest and, where there are such, largest values."""
 
 NO_NOISE_HERE = (
     "each input always gives one output: a release without noise, unless its noise was drawn and "
     "kept before this audit, where other processes have it from this one"
 )
 """Instead of the note on modules that other processes import anew: a function is as this process left it."""
-
-
-class CertifiedBound(float):
-    """A lower bound on epsilon, and what it rests on.
-
-    Attributes
-    ----------
-    counts : Counts
-        Of the rows that served neither to learn a score nor to choose the event.
-    event : str
-        In words.
-    delta, significance : float
-    """
-
-    counts: Counts
-    event: str
-    delta: float
-    significance: float
-
-
-def epsilon_lower_bound(
-    left: npt.ArrayLike,
-    right: npt.ArrayLike,
-    *,
-    delta: float = 0.0,
-    significance: float = 0.05,
-    seed: int = 0,
-    outputs_per_call: int = 1,
-) -> CertifiedBound:
-    """Return a lower bound on epsilon from outputs, or scores of outputs, on two neighbouring inputs.
-
-    Assumes that the rows of each array are independent draws, and that the inputs are neighbours.  The rows are
-    shuffled; some teach scores, some choose an event, the rest certify.  The bound exceeds the true epsilon at
-    this delta with probability at most the significance.  With `outputs_per_call`, only calls need be independent:
-    this many consecutive rows come from one call, and may depend on each other in any way.
-
-    Parameters
-    ----------
-    left, right : array of shape (n,) or (n, k)
-        At least 500 rows each; n may differ.
-    delta, significance : float
-    seed : int
-        Of the shuffle.
-    outputs_per_call : int
-        Calls stay whole in the shuffle, and each counts as one draw of a share.
-
-    Raises
-    ------
-    ValueError
-        When the arrays are not outputs, are too small, or do not consist of whole calls; or when delta or the
-        significance is out of range.
-    """
-    check_levels(delta, significance)
-    ours, others = _rows("left", left), _rows("right", right)
-    if ours.shape[1] != others.shape[1]:
-        raise ValueError(f"left has {ours.shape[1]} columns, right has {others.shape[1]}")
-    rng = np.random.default_rng(seed)
-    ours, others = (_shuffled(side, outputs_per_call, rng) for side in (ours, others))
-    # one output of each call chooses the event: the call's others may repeat it
-    first = ours[::outputs_per_call], others[::outputs_per_call]
-    calls = min(map(len, first))
-    if calls < SMALLEST_DRAWS // 2:
-        raise ValueError(f"{calls} calls are too few: at least {SMALLEST_DRAWS // 2} are needed")
-    # no row that certifies may choose
-    plan = replace(Phases.of(2 * calls, ours.shape[1], learning=True), scored=0)
-    prospect = Prospect(plan.certify, delta, significance)
-    source = _Given(FunctionSubject(None, *first), first, ours.shape[1], (seed,))
-    chosen = select(source, plan, OF_ARRAYS, prospect)
-    # the calls up to here have been used
-    seen = (plan.learn + plan.choose) * outputs_per_call
-    # one event: a sturdy one is certified beside it only where there is a claim
-    (best,) = chosen.ideal
-    event = best.event
-    found = [int(event.occurs(side[seen:]).sum()) for side in (ours, others)]
-    sizes = [len(side) - seen for side in (ours, others)]
-    likely = 0 if event.likely_input == "left" else 1
-    counts = Counts(found[likely], sizes[likely], found[1 - likely], sizes[1 - likely])
-    if outputs_per_call == 1:
-        bound = CertifiedBound(bound_of_counts(counts, delta, significance, best.method))
-    else:
-        shares = [event.occurs(side[seen:]).reshape(-1, outputs_per_call).mean(axis=1) for side in (ours, others)]
-        bound = CertifiedBound(
-            cluster_epsilon_lower_bound(shares[likely], shares[1 - likely], delta, significance)
-        )
-    bound.counts, bound.event = counts, counted_in_words(event, counts)
-    bound.delta, bound.significance = delta, significance
-    return bound
-
-
-def _shuffled(rows: FloatArray, outputs_per_call: int, rng: np.random.Generator) -> FloatArray:
-    """Return the rows in another order, those of one call together."""
-    if type(outputs_per_call) is not int or outputs_per_call < 1 or len(rows) % outputs_per_call:
-        raise ValueError(
-            f"outputs_per_call must divide the {len(rows)} rows of each array, not {outputs_per_call!r}"
-        )
-    if outputs_per_call == 1:
-        return rng.permutation(rows)
-    calls = rng.permutation(len(rows) // outputs_per_call)
-    return rows.reshape(len(calls), outputs_per_call, -1)[calls].reshape(rows.shape)
-
-
-def trade_off(
-    left_scores: npt.ArrayLike, right_scores: npt.ArrayLike, *, significance: float = 0.05
-) -> TradeOffBand:
-    """Return an upper bound on the trade-off curve between two neighbouring inputs (:mod:`audit.bounds.bands`).
-
-    Assumes that the scores of each input are independent draws of one law, that the inputs are neighbours, and
-    that the score was fixed without these draws.  All bounds of the result hold together, except with
-    probability at most the significance.
-
-    Parameters
-    ----------
-    left_scores, right_scores : array of shape (n,)
-        Outputs, or one score of each; n may differ.
-    significance : float
-
-    Raises
-    ------
-    ValueError
-        When the arrays are not scores.
-    """
-    return trade_off_band(_scores("left_scores", left_scores), _scores("right_scores", right_scores), significance)
-
-
-def _scores(name: str, given: npt.ArrayLike) -> FloatArray:
-    if np.asarray(given).dtype.kind not in "fiub" or np.ndim(given) != 1 or not np.size(given):
-        raise ValueError(f"{name} must be an array of real numbers of shape (n,)")
-    values = as_floats(name, given)
-    if np.isnan(values).any():
-        raise ValueError(f"{name} has NaN at row {int(np.isnan(values).argmax())}")
-    return values
-
-
-def _rows(name: str, given: npt.ArrayLike) -> FloatArray:
-    if np.asarray(given).dtype.kind not in "fiub" or np.ndim(given) not in (1, 2) or not np.size(given):
-        raise ValueError(f"{name} must be an array of real numbers of shape (n,) or (n, k)")
-    values = as_floats(name, given)
-    values = values.reshape(len(values), -1)
-    if len(values) < SMALLEST_DRAWS // 2:
-        raise ValueError(f"{name} has {len(values)} rows; at least {SMALLEST_DRAWS // 2} are needed")
-    if values.shape[1] > WIDEST:
-        raise ValueError(f"{name} has {values.shape[1]} columns; at most {WIDEST}: give a score of each row")
-    return values
-
-
-@dataclass(frozen=True, eq=False)
-class _Given(Draws):
-    """Draws made already: a phase is the next rows of both arrays."""
-
-    def chunks(self, phase: int, rows: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield, whole, rows that no other phase has: phases are requested in order, each once."""
-        first = getattr(self, "_used", 0)
-        object.__setattr__(self, "_used", first + rows)
-        left, right = self.inputs
-        yield left[first : first + rows], right[first : first + rows]
 
 
 class How(TypedDict, total=False):
@@ -257,7 +94,15 @@ class OneCallFinding:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the ideal mechanism; equal inputs decide nothing."""
-        found = self.estimate.verdict(self.claimed_epsilon)
+        return self._judged(implementation=False)
+
+    @property
+    def implementation_verdict(self) -> Verdict:
+        """The verdict on floats as they are."""
+        return self._judged(implementation=True)
+
+    def _judged(self, *, implementation: bool) -> Verdict:
+        found = self.estimate.verdict(self.claimed_epsilon, implementation=implementation)
         return "undecided" if found == "not refuted" and EQUAL in self.estimate.notes else found
 
     @property
@@ -268,15 +113,16 @@ class OneCallFinding:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader."""
-        bits = self.estimate.implementation
-        at_the_bits = self.estimate.verdict(self.claimed_epsilon, implementation=True)
-        notes = [*self.estimate.notes, *([] if self.neighbours is None else [self.neighbours])]
-        if self.verdict != "refuted" == at_the_bits and not is_of_rounding(bits.event):
-            notes.append(
-                f"at the bits, refuted by more than rounding: epsilon is at least "
-                f"{text_below(bits.epsilon_lower_bound, 4)}; event: {counted_in_words(bits.event, bits.counts)}"
-            )
-        return tuple(notes)
+        said, new = self._bits() or ("", False)
+        unchecked = () if self.neighbours is None else (self.neighbours,)
+        return (*self.estimate.notes, *unchecked, *((said,) if new else ()))
+
+    def _bits(self) -> tuple[str, bool] | None:
+        """Return what to say of the bits if they alone refute the claim, and whether it is news."""
+        if self.verdict == "refuted" or self.implementation_verdict != "refuted":
+            return None
+        finer = any(note.startswith(FINER) for note in self.estimate.notes)
+        return bits_in_words(self.estimate.implementation, finer=finer)
 
     def fails(self, *, allow_undecided: bool) -> bool:
         """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
@@ -294,7 +140,14 @@ class OneCallFinding:
             "detectable_epsilon": found.detectable_epsilon(self.claimed_epsilon),
             "draws": found.draws,
             "verdict": self.verdict,
-            "witness": {"event": found.event.to_json(), "counts": plain(found.counts)},
+            "implementation_verdict": self.implementation_verdict,
+            "witness": _witness(found.ideal),
+            "implementation": {
+                "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
+                "bound": found.implementation.method,
+                "witness": _witness(found.implementation),
+            },
+            "neighbours_checked": self.neighbours is None,
             "notes": list(self.notes),
             "seed": self.seed,
         }
@@ -314,7 +167,9 @@ class OneCallFinding:
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
-        told = (f"  note: {note}" for note in self.notes if f"  {note}" not in lines)
+        told = [f"  note: {note}" for note in self.notes if f"  {note}" not in lines]
+        bits = self._bits()
+        told += [] if bits is None or bits[1] else [f"  {bits[0]}"]
         return "\n".join([*lines, *told])
 
     def _undecided(self) -> str:
@@ -333,6 +188,10 @@ class OneCallFinding:
         )
         what = "it always occurs" if always else "more draws are needed"
         return f"this event would have shown no loss of any size: {what}"
+
+
+def _witness(found: CertifiedEvent) -> dict[str, Any]:
+    return {"event": found.event.to_json(), "counts": plain(found.counts)}
 
 
 def assert_private(
@@ -406,29 +265,26 @@ def _of_others(trace: TracebackType | None) -> TracebackType | None:
 
 def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]) -> OneCallFinding:
     """Return the finding of an audit, whatever the verdict; arguments as for :func:`assert_private`."""
-    for name, least in (("draws", SMALLEST_DRAWS), ("seed", 0), ("workers", 1), ("outputs_per_call", 1)):
-        given = how.get(name, least)
-        if type(given) is not int or given < least:
-            raise ReadingError(name, given, f"a whole number, at least {least:,}")
-    significance = how.get("significance", 0.05)
-    if not SMALLEST_SIGNIFICANCE <= significance < 1:
-        raise ReadingError("significance", significance, f"in [{SMALLEST_SIGNIFICANCE:g}, 1)")
-    epsilon, delta = _auditable_epsilon(claim[0]), parse_delta("delta", str(claim[1]))
-    if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
-        raise ReadingError(
-            "mechanism", repr(mechanism)[:100], "a function of (data, rng), or with a method sample"
-        )
+    numbers = {
+        name: whole_number(name, how.get(name, default), *limits)
+        for name, (default, *limits) in WHOLE_NUMBERS.items()
+    }
+    if not isinstance(allowed := how.get("allow_undecided", False), bool):
+        raise ReadingError("allow_undecided", allowed, "True or False")
+    significance = significance_of(how.get("significance", 0.05))
+    epsilon, delta = _auditable_epsilon(claim[0]), delta_below_one(claim[1])
+    _check_mechanism(mechanism)
     # before a relation uses up what can be read only once
     two_inputs(inputs)
     neighbours = require_neighbours(*inputs, how.get("adjacency"))
     terms = Terms(
-        draws=how.get("draws", DRAWS),
+        draws=numbers["draws"],
         delta=float(delta),
         significance=significance,
         claimed_epsilon=float(epsilon),
-        outputs_per_call=how.get("outputs_per_call", 1),
+        outputs_per_call=numbers["outputs_per_call"],
     )
-    seed = how.get("seed", 0)
+    seed = numbers["seed"]
 
     audited_here = FunctionSubject(mechanism, *inputs)
 
@@ -436,7 +292,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         return FunctionSubject(mechanism, *inputs)
 
     def carried() -> Estimate:
-        return estimate(audited_here, terms, np.random.default_rng(seed), workers=how.get("workers", 1))
+        return estimate(audited_here, terms, np.random.default_rng(seed), workers=numbers["workers"])
 
     def refuting(found: Estimate) -> CertifiedEvent | None:
         return found.ideal if found.verdict(float(epsilon)) == "refuted" else None
@@ -459,8 +315,16 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
 
 
+def _check_mechanism(mechanism: Any) -> None:
+    what = "a function of (data, rng), or an object with a method sample"
+    if isinstance(mechanism, type):
+        raise ReadingError("mechanism", mechanism, f"{what}; this is a class: pass an instance of it")
+    if not (callable(mechanism) or callable(getattr(mechanism, "sample", None))):
+        raise ReadingError("mechanism", mechanism, what)
+
+
 def _auditable_epsilon(given: Any) -> Fraction:
-    epsilon = parse_epsilon("epsilon", str(given))
+    epsilon = parse_epsilon("epsilon", given)
     if epsilon > LARGEST_EPSILON:
         raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
     return epsilon

@@ -129,6 +129,7 @@ class EstimateResult:
                 "witness": self.witness(found.implementation),
             },
             "curve": plain(self.curve),
+            "neighbours_checked": self.neighbours != UNCHECKED,
             "notes": self.notes,
             "not_ruled_out": self.not_ruled_out(),
             "certificate": self.certificate(self.request.object).to_json(),

@@ -13,6 +13,7 @@ from audit.auditor.events import Event
 from audit.auditor.events.bits import EqualityScore
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts, p_value
+from reference.common.numbers import text_below
 from reference.common.printable import printable
 
 NEGATIVE_ZERO = "negative_zero"
@@ -176,6 +177,36 @@ def is_of_rounding(event: Event) -> bool:
     """
     document = event.to_json()
     return document["score"] != EqualityScore.name and document.get("kind") != NEGATIVE_ZERO
+
+
+AT_THE_BITS = "at the bits, refuted"
+"""Begins what is said of floats as they are, where the verdict on rounded outputs is another one."""
+
+
+def bits_in_words(found: CertifiedEvent, *, finer: bool) -> tuple[str, bool]:
+    """Say that floats as they are tell the inputs apart, what it means and what to do; and whether to note it.
+
+    Plain floating-point noise does that, too, so it is no news.
+
+    Parameters
+    ----------
+    found : CertifiedEvent
+        Of the implementation.
+    finer : bool
+        Whether outputs differ by more than rounding, but less than the grid.
+    """
+    bound = f"epsilon is at least {text_below(found.epsilon_lower_bound, 4)}"
+    event = f"{bound}; event: {counted_in_words(found.event, found.counts)}"
+    if not is_of_rounding(found.event):
+        return (
+            f"{AT_THE_BITS} by more than rounding: {event}; look at what your code does after adding noise",
+            True,
+        )
+    if finer:
+        advice = "publish fewer digits, or audit the small part alone"
+        return f"{AT_THE_BITS}, perhaps by more than rounding: {event}; {advice}", True
+    advice = "the verdict is on rounded outputs; if you publish every bit, use hardened noise"
+    return f"{AT_THE_BITS} ({bound}), as plain floating-point noise is: {advice}", False
 
 
 def counted_in_words(event: Event, counts: Counts, names: Sequence[str] = ()) -> str:

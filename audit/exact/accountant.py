@@ -131,8 +131,10 @@ class NoisySums:
             return f"close: the losses of one release in {cells_of(self.count)} cells, from below and above"
         return "exact: the composed privacy loss in closed form"
 
-    def verdict(self, reported: Fraction) -> str:
-        """Return the contract's word on a reported epsilon."""
+    def verdict(self, reported: Fraction | None) -> str:
+        """Return the contract's word on a reported epsilon; None is infinity, which is never too small."""
+        if reported is None:
+            return "not refuted"
         if reported < self.epsilon.lower:
             return "refuted"
         return "not refuted" if reported >= self.epsilon.upper else "undecided"

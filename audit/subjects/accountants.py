@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ from audit.exact.accountant import NoisySums
 from audit.subjects.imported import imported_object
 from reference.common.errors import ReadingError
 from reference.common.numbers import exact
+from reference.common.printable import in_brief
 
 
 def opendp_epsilon(asked: NoisySums) -> Any:
@@ -58,13 +60,13 @@ LIBRARIES: dict[str, Callable[[NoisySums], Any]] = {
 }
 
 
-def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
-    """Return what a library, or the function `package.module:attribute`, reports.
+def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction | None:
+    """Return what a library, or the function `package.module:attribute`, reports; None for infinity.
 
     Raises
     ------
     SubjectError
-        When it is missing, fails, or does not return a finite number that is at least 0.
+        When it is missing, fails, or does not return a number that is at least 0.
     """
     try:
         if accountant in LIBRARIES:
@@ -77,11 +79,16 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction:
         raise SubjectError(f"{accountant} failed: {type(problem).__name__}: {problem}") from problem
     try:
         # a float's exact value, not its shortest decimal
-        reported = Fraction(float(answer)) if hasattr(answer, "__float__") else exact("reported_epsilon", answer)
+        if hasattr(answer, "__float__"):
+            if float(answer) == math.inf:
+                return None
+            reported = Fraction(float(answer))
+        else:
+            reported = exact("reported_epsilon", answer)
     except (ReadingError, TypeError, ValueError, OverflowError):
-        raise SubjectError(f"{accountant} reported {answer!r}, which is not a finite number") from None
+        raise SubjectError(f"{accountant} reported {in_brief(answer)}, which is not a number") from None
     if reported < 0:
-        raise SubjectError(f"{accountant} reported {answer!r}, which is below 0")
+        raise SubjectError(f"{accountant} reported {in_brief(answer)}, which is below 0")
     return reported
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.auditor.subject import Subject, two_inputs
+from audit.auditor.subject import FAILURES, Subject, SubjectError, two_inputs
 from audit.subjects.programs import InputPair, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import DataSet
@@ -22,6 +22,9 @@ from reference.common.printable import shown
 
 MOST_SHOWN = 1_000
 """Most characters of a program's input, or of one record, in a report."""
+
+NO_CLAIM = "neither you nor the subject states a claim: epsilon 1 is judged, --epsilon states yours"
+"""The note on a subject that is audited at the default claim."""
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 """Differs at each start: of no use to readers or for comparisons."""
@@ -128,9 +131,23 @@ def claim_of_attributes(subject: object) -> tuple[Fraction, Fraction]:
     reference.common.errors.InputError
     """
     return (
-        parse_epsilon("epsilon", str(getattr(subject, "claimed_epsilon", 1))),
-        parse_delta("delta", str(getattr(subject, "claimed_delta", 0))),
+        parse_epsilon("claimed_epsilon", _attribute(subject, "claimed_epsilon", 1)),
+        parse_delta("claimed_delta", _attribute(subject, "claimed_delta", 0)),
     )
+
+
+def _attribute(subject: object, name: str, otherwise: int) -> Any:
+    try:
+        found = getattr(subject, name, otherwise)
+    except FAILURES as problem:
+        raise SubjectError(f"{name} failed: {type(problem).__name__}: {problem}") from problem
+    # a number of any type is the one that it shows
+    return found if isinstance(found, str | bool | None) else str(found)
+
+
+def states_claim(subject: object) -> bool:
+    """Return whether a subject says which epsilon it claims."""
+    return isinstance(subject, CoefficientRelease) or hasattr(subject, "claimed_epsilon")
 
 
 def as_json(given: Any) -> Any:

@@ -183,7 +183,7 @@ def test_order_of_canaries_of_equal_scores_tells_nothing(kinds, last):
         (np.full(4, np.nan), np.zeros(4), 2, "NaN"),
         (np.zeros(4), np.full(4, 2), 2, "0 or 1"),
         (np.zeros(4), np.zeros(4), 3, "even"),
-        (np.zeros(4), np.zeros(4), 2.0, "even"),
+        (np.zeros(4), np.zeros(4), 2.0, "a whole number"),
         (np.zeros(4), np.zeros(4), 6, "from 2 to 4"),
     ],
 )

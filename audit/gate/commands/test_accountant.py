@@ -44,8 +44,34 @@ def of_array(**_facts):
     return np.array([1.0, 2.0])
 
 
+def of_less_than_nothing(**_facts):
+    return -np.inf
+
+
 def of_nothing(**_facts):
     return float("nan")
+
+
+def infinite(**_facts):
+    """Give up, as libraries do where they have no finite answer."""
+    return np.float64("inf")
+
+
+def test_infinite_report_claims_nothing_and_is_a_verdict(capsys):
+    for words in ([f"{HERE}:infinite"], ["--reported-epsilon", "inf"], ["--reported-epsilon", " Inf"]):
+        assert asked(*words, "--bound", "1") == EXIT_FINE
+        text = capsys.readouterr().out
+        assert "reported: epsilon = inf" in text
+        assert "not refuted: " in text
+        assert "claims nothing: an infinite epsilon is never too small" in text
+        assert asked(*words, "--bound", "1", "--format", "json") == EXIT_FINE
+        found = json.loads(capsys.readouterr().out)
+        assert (found["reported_epsilon"], found["verdict"]) == ("inf", "not refuted")
+    # a finite report that is too small, however large, is refuted
+    assert (
+        asked("--reported-epsilon", "1e5", "--noise", "laplace", "--bound", "1", "--count", "100000")
+        == EXIT_REFUTED
+    )
 
 
 def test_known_report_is_refuted_for_replace_one_and_not_for_the_other(capsys):
@@ -121,13 +147,16 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         (["--reported-epsilon", "1"], "bound or sensitivity must be given, and not both"),
         (["--reported-epsilon", "1", "--bound", "1", "--sensitivity", "2"], "given, and not both"),
         (["--reported-epsilon", "-1", "--bound", "1"], "reported_epsilon must be at least 0"),
+        (["--reported-epsilon", "1", "--bound", "1", "--delta", ""], "delta must be a number"),
+        (["--reported-epsilon", "-inf", "--bound", "1"], "reported_epsilon must be a finite number"),
+        ([f"{HERE}:of_less_than_nothing", "--bound", "1"], "which is not a number"),
         (["--reported-epsilon", "nan", "--bound", "1"], "reported_epsilon must be a finite number"),
         (["--reported-epsilon", "1", "--bound", "0"], "bound must be between"),
         (["--reported-epsilon", "1", "--bound", "1", "--delta", "0"], "delta must be positive with gaussian"),
         (["no_such_module:f", "--bound", "1"], "no_such_module:f cannot be imported"),
         ([f"{HERE}:KNOWN", "--bound", "1"], "failed: TypeError"),
-        ([f"{HERE}:of_nothing", "--bound", "1"], "not a finite number"),
-        ([f"{HERE}:of_array", "--bound", "1"], "not a finite number"),
+        ([f"{HERE}:of_nothing", "--bound", "1"], "which is not a number"),
+        ([f"{HERE}:of_array", "--bound", "1"], "which is not a number"),
         (["dp-accounting-rdp", "--sensitivity", "1"], "bound must be given"),
     ],
 )

@@ -21,7 +21,7 @@ from audit.auditor.subject import SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds import epsilon_lower_bound as epsilon_lower_bound_of
-from audit.evidence import one_call
+from audit.evidence import arrays
 from audit.evidence.one_call import audited
 from audit.evidence.words import barely_refuted
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
@@ -48,8 +48,8 @@ def test_long_arrays_choose_on_more_rows_and_certify_on_others(monkeypatch, widt
     rng = np.random.default_rng(0)
     left, right = (rng.laplace(place, size=(600_000, width)) for place in (0, 1 / width))
     used = []
-    given = one_call._Given.chunks
-    monkeypatch.setattr(one_call._Given, "chunks", lambda self, n, rows: used.append(rows) or given(self, n, rows))
+    given = arrays._Given.chunks
+    monkeypatch.setattr(arrays._Given, "chunks", lambda self, n, rows: used.append(rows) or given(self, n, rows))
     found = epsilon_lower_bound(left, right)
     assert 0.93 < found < 1
     assert found.counts.likely_draws <= 600_000 - sum(used)
@@ -276,23 +276,6 @@ def test_noise_kept_before_the_audit_is_not_said_to_be_none():
     assert len(KEPT) == 2
     with pytest.raises(AssertionError, match="unless its noise was drawn and kept before this audit"):
         assert_private(sticky, [0.0], [1.0], **how)
-
-
-def signed_zero(data, rng):
-    """Return a right rounded count, whose zeros have the sign of one input."""
-    found = float(np.round(rng.laplace() + data[0]))
-    return found or (-0.0 if data[0] else 0.0)
-
-
-def test_sign_of_a_zero_is_no_rounding_of_noise():
-    how = {"epsilon": 1, "adjacency": "replace_one", "draws": 20_000}
-    (note,) = assert_private(signed_zero, [0.0], [1.0], **how).notes
-    assert note.startswith("at the bits, refuted by more than rounding: epsilon is at least ")
-    assert "negative_zero of output[0]" in note
-    # plain floating-point noise is refuted at the bits, too, which tells nothing new
-    found = assert_private(noisy_sum, [0.0], [1.0], **how)
-    assert found.estimate.verdict(1.0, implementation=True) == "refuted"
-    assert found.notes == ()
 
 
 def test_whole_numbers_that_floats_hold_are_audited():

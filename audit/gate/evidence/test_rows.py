@@ -1,0 +1,163 @@
+"""Rows of given arrays: orders that show dependence are refused, and those of independent draws are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audit import epsilon_lower_bound, trade_off
+from audit.evidence import rows
+from audit.evidence.rows import Rows, check_apart
+
+NUMBER = 2_000
+
+
+def drawn(seed, *shape):
+    return np.random.default_rng(seed).laplace(size=shape or NUMBER)
+
+
+def walked(noise, kept):
+    """Return an autoregression."""
+    found = noise.copy()
+    for place in range(1, len(found)):
+        found[place] += kept * found[place - 1]
+    return found
+
+
+INDEPENDENT = {
+    "laplace": drawn(1),
+    "three columns": drawn(2, NUMBER, 3),
+    "many columns": drawn(3, 600, 300),
+    "binary": drawn(4) > 1,
+    "rare": drawn(5) > 7,
+    "constant": np.zeros(NUMBER),
+    "whole numbers": np.round(drawn(6)),
+    "rounded": np.round(drawn(7), 2),
+    "Cauchy": np.random.default_rng(8).standard_cauchy(NUMBER),
+    "some not finite": np.where(drawn(9) > 2, np.nan, np.where(drawn(9) < -2, np.inf, drawn(9))),
+    "as few as may be": drawn(10, 500),
+    "hardly any": drawn(11, 3),
+    "equal columns": np.repeat(drawn(12)[:, None], 2, axis=1),
+    "constant column": np.column_stack([np.ones(NUMBER), drawn(13)]),
+    "alternating": drawn(14, NUMBER // 2, 1) * [1, -1],
+}
+DEPENDENT = {
+    "kept twice": (np.repeat(drawn(1), 2)[1 : NUMBER + 1], "repeats rows: of rows that are 1 apart"),
+    "kept twice, few": (np.repeat(drawn(1, 250), 2), "repeats rows: of rows that are 1 apart"),
+    "tiled": (np.tile(drawn(2), 2), "repeats rows: of rows that are 2,000 apart"),
+    "partly tiled": (np.append(drawn(2), drawn(2)[:400]), "repeats rows: of rows that are 2,000 apart"),
+    "whole rows": (np.tile(drawn(3, NUMBER, 20), (2, 1)), "repeats rows"),
+    "zeros of either sign": (
+        np.column_stack([np.repeat(drawn(3), 2), np.tile([0.0, -0.0], NUMBER)]),
+        "repeats rows",
+    ),
+    "one column": (np.column_stack([np.repeat(drawn(4), 2), drawn(5, 2 * NUMBER)]), "repeats rows"),
+    "in any order within calls": (
+        np.random.default_rng(6).permuted(np.tile(drawn(6, 20, 100), 3), axis=1).ravel(),
+        "values come again near each other",
+    ),
+    "walk": (np.cumsum(drawn(7)), "more alike the nearer they are, as in"),
+    "walk, few": (np.cumsum(drawn(7, 500)), "more alike the nearer they are"),
+    "walk in a column": (np.column_stack([drawn(8), np.cumsum(drawn(7))]), "the nearer they are in column 1"),
+    "autoregression": (walked(drawn(9), 0.5), "more alike"),
+    "common part": (drawn(10) + np.repeat(drawn(11, NUMBER // 10), 10), "more alike"),
+    "drift": (drawn(12) + np.linspace(0, 2, NUMBER), "more alike"),
+    "common scale": (drawn(13) * np.repeat(np.exp(drawn(14, NUMBER // 20)), 20), "more alike"),
+    "binary that lingers": (np.cumsum(drawn(15) > 2) % 2, "repeats rows: of rows that are 1 apart"),
+    "sorted in parts": (np.append(np.sort(drawn(16)), np.sort(drawn(17))), "more alike"),
+    "sorted rows": (np.sort(drawn(18, NUMBER, 2), axis=0), "is sorted, or a column numbers its rows"),
+    "numbered rows": (np.column_stack([np.arange(NUMBER), drawn(19)]), "is sorted, or a column numbers"),
+}
+
+
+def as_rows(given):
+    values = np.asarray(given, dtype=np.float64)
+    return Rows("left", values.reshape(len(values), -1))
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_independent_rows_pass(name):
+    found = as_rows(INDEPENDENT[name])
+    found.check()
+    assert not found.is_sorted
+    assert found.assumed("as said") == "as said"
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_dependent_rows_are_refused_whatever_the_other_array(name):
+    given, said = DEPENDENT[name]
+    with pytest.raises(ValueError, match=f"left .*{said}"):
+        epsilon_lower_bound(given, np.asarray(given) * 0.0)
+    # the same values in another order say nothing: no test tells them from independent ones
+    as_rows(np.random.default_rng(0).permutation(given)).check()
+
+
+@pytest.mark.parametrize("name", ["kept twice", "walk"])
+def test_scores_of_a_curve_are_checked_too(name):
+    given, said = DEPENDENT[name]
+    with pytest.raises(ValueError, match=f"right_scores .*{said}"):
+        trade_off(drawn(0), given)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_sorted_scores_pass_with_a_word(order):
+    scores = np.sort(drawn(1))[::order]
+    said = "; left is sorted, so its order shows nothing"
+    assert epsilon_lower_bound(scores, drawn(2) + 1).assumes.endswith(said)
+    assert "sorted" not in epsilon_lower_bound(drawn(1), drawn(2) + 1).assumes
+    assert trade_off(drawn(1), scores).assumes.endswith("right_scores is sorted, so its order shows nothing")
+    # the shuffle leaves nothing of the order
+    assert epsilon_lower_bound(scores, drawn(2) + 1) > 0.5
+
+
+def test_pool_of_draws_passes_with_a_word():
+    """Nothing tells it from a law of a thousand values, by which the bound would be right."""
+    rng = np.random.default_rng(3)
+    pools = [rng.choice(rng.laplace(size=1_000), 20_000) for _ in "lr"]
+    said = "numbers of left come again in all digits: they must not be few draws, drawn from again"
+    assert said in (found := epsilon_lower_bound(*pools)).assumes
+    assert found > 5
+    assert "numbers of left_scores come again" in trade_off(*pools).assumes
+    # continuous draws, whole numbers, decimals and single precision come again rightly, or not
+    for values in (rng.laplace(size=20_000), rng.integers(0, 500, 20_000), rng.integers(0, 500, 20_000) / 100):
+        for given in (values, np.float32(values)):
+            assert as_rows(given).assumed("as said") == "as said"
+
+
+def test_sorting_tears_calls_apart():
+    calls = np.repeat(drawn(1, 600), 4)
+    assert "calls" in epsilon_lower_bound(calls, calls[::-1].copy(), outputs_per_call=4).assumes
+    with pytest.raises(ValueError, match="left is sorted"):
+        epsilon_lower_bound(np.sort(calls), calls, outputs_per_call=4)
+
+
+@pytest.mark.parametrize("turned", [1, -1])
+def test_noise_of_one_seed_in_both_arrays_is_named(turned):
+    with pytest.raises(ValueError, match=r"left and right share noise, row by row: .* not from the same seed"):
+        epsilon_lower_bound(drawn(1), turned * drawn(1) + 1)
+    # the bounds of a curve need no independence of one input from the other
+    assert trade_off(drawn(1), drawn(1) + 1).mu_lower_bound > 0
+
+
+def test_noise_of_two_seeds_is_not_named():
+    for seed in range(40):
+        check_apart(as_rows(drawn([seed, 0], 500)), as_rows(drawn([seed, 1], 700)))
+    # sorted ones stand side by side anyway
+    check_apart(as_rows(np.sort(drawn(1))), as_rows(np.sort(drawn(2))))
+
+
+def test_each_test_refuses_independent_rows_as_seldom_as_stated(monkeypatch):
+    """At a chance of a half, so that it can be counted: at most that many of all are refused."""
+    monkeypatch.setattr(rows, "SHARE", 0.5 / 8)
+    refused = 0
+    for seed in range(60):
+        rng = np.random.default_rng([7, seed])
+        left, right = (as_rows(np.round(rng.normal(size=(500, 2)), seed % 3)) for _ in "lr")
+        try:
+            left.check()
+            right.check()
+            check_apart(left, right)
+        except ValueError:
+            refused += 1
+    # 30 expected at most
+    assert 0 < refused <= 30
