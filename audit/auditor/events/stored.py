@@ -140,6 +140,8 @@ class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
     modulus: int
     log_ratios: Vector
     unit: float = 1.0
+    other: float | None = None
+    residues: tuple[Natural, ...] = ()
 
 
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):
