@@ -149,9 +149,9 @@ def _few(values: FloatArray) -> FloatArray:
 
 
 def unit_of_any(values: FloatArray) -> Unit | None:
-    """Return the largest of :data:`UNITS` that nearly all values are multiples of, however large they are."""
+    """Return the largest unit on the lists that nearly all values are multiples of, however large they are."""
     limits = LARGEST_BINARY, LARGEST_DECIMAL
-    units = map(Unit, UNITS)
+    units = map(Unit, (*UNITS, *(size for size in DECIMALS if size < UNITS[-1])))
     few = NEARLY * max(1, len(values))
     return next((unit for unit in units if np.count_nonzero(unit.divides(values, limits)) >= few), None)
 
