@@ -134,7 +134,18 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 
 
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
-    """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit."""
+    """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit.
+
+    Parameters
+    ----------
+    coordinate, modulus : int
+    log_ratios : tuple of float
+        Of each residue, or of `residues` if there are any.
+    unit : float
+    other : float or None
+        Log ratio of all other numbers; None takes the nearest multiple.
+    residues : tuple of int
+    """
 
     coordinate: Natural
     modulus: int
