@@ -9,8 +9,8 @@ import numpy as np
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.mixed import Pair
-from audit.auditor.events.places import OF_THEIR_SIZE, places_of
-from audit.auditor.events.quantiser import finite_of
+from audit.auditor.events.places import places_of
+from audit.auditor.events.quantiser import OF_THEIR_SIZE, finite_of
 from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.units import likely_unit, unit_of_any, unit_of_large, unit_of_small_floats

@@ -23,6 +23,7 @@ from audit.auditor.events.quantiser import (
     QUANTISED_BITS,
     SMALL,
     smallest_step,
+    step_with,
 )
 from audit.auditor.events.units import unit_of
 from audit.auditor.selection import CHOOSE_SHARE, MOST_SELECTING, SCREEN_SHARE, SMALLEST_FIRST_LOOK
@@ -348,8 +349,16 @@ def _is_too_fine(step: float, values: FloatArray, seen: Seen) -> bool:
         return False
     # multiples of a unit have their own grid
     batches = min(MOST_BATCHES, max(1, len(values) // seen.fewest))
-    units = (unit_of(some[np.isfinite(some)]) for some in (values[first::batches] for first in range(batches)))
-    return not any(unit is not None and step >= unit.step for unit in units)
+    parts = (some[np.isfinite(some)] for some in (values[first::batches] for first in range(batches)))
+    return not any(step >= own for own in map(_step_of_unit, parts))
+
+
+def _step_of_unit(values: FloatArray) -> float:
+    """Return the finest step of a grid that keeps multiples of a unit apart; infinite if there is no unit."""
+    unit = unit_of(values)
+    if unit is None:
+        return np.inf
+    return unit.step if unit.of_all else step_with(unit, values) / FINER
 
 
 def _spread(ordered: FloatArray, fresh: int, seen: Seen) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.auditor.events.protocol import Score
-from audit.auditor.events.quantiser import FINER_BITS, MOST_MULTIPLES, Quantiser, finite_of
+from audit.auditor.events.quantiser import FINER_BITS, MOST_MULTIPLES, OF_THEIR_SIZE, Quantiser, finite_of
 from audit.auditor.events.values import CLEAR_EXCESS, MODULI_ROWS, ResidueScore
 from reference.common.arrays import FloatArray, IntArray
 
@@ -24,9 +24,6 @@ A_FEW, OF_FEW = 256, 8
 
 FEWEST_PLACES = 2**8
 """Among fewer places heavy ones may be chance."""
-
-OF_THEIR_SIZE = 2.0**-44
-"""Share of the numbers beyond which differences are more than float noise."""
 
 NEARLY_ALL = 0.9
 """Where so many numbers are of single precision, places may be its own."""

@@ -31,6 +31,9 @@ MOST_MULTIPLES = 2.0**50
 KNOWN_STEP = Unit(UNITS[-1]).step
 """Finer grids keep all of :data:`UNITS` apart."""
 
+OF_THEIR_SIZE = 2.0**-44
+"""Share of numbers beyond which differences are more than float noise."""
+
 SMALL = 0.1
 """Share of the outputs below the value that sets the smallest growing step."""
 
@@ -79,8 +82,9 @@ class Quantiser:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
                 some = finite_of(np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]]))
                 units[k] = unit = unit_of(values)
-                if unit is not None and steps[k] > min(unit.step, KNOWN_STEP):
-                    steps[k] = min(steps[k], unit.step)
+                own = steps[k] if unit is None else step_with(unit, values)
+                if unit is not None and steps[k] > min(own, KNOWN_STEP):
+                    steps[k] = min(steps[k], own)
                 elif _too_coarse(steps[k], some):
                     steps[k] = -smallest_step(some)
         return cls(steps, tuple(units))
@@ -155,6 +159,17 @@ def finite_of(values: FloatArray) -> FloatArray:
     """Return the finite ones of some values, which may be the same array."""
     finite = np.isfinite(values)
     return values if finite.all() else values[finite]
+
+
+def step_with(unit: Unit, values: FloatArray) -> float:
+    """Return the step of a grid that keeps multiples of a unit apart, and other values by their own spread."""
+    others = values[:0] if unit.of_all else values[~unit.divides(values)]
+    spread = _spread(others)
+    if not 0 < spread < math.inf:
+        return unit.step
+    noise = OF_THEIR_SIZE * float(np.quantile(np.abs(values), 0.99))
+    step = max(math.floor(math.log2(spread)) - QUANTISED_BITS, math.ceil(math.log2(noise)), SMALLEST_STEP)
+    return float(min(unit.step, 2.0**step))
 
 
 def _too_coarse(step: float, values: FloatArray) -> bool:

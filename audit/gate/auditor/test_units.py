@@ -86,6 +86,24 @@ def test_what_a_unit_or_a_place_tells_is_certified(name):
     assert quiet.epsilon_lower_bound < 0.1
 
 
+@pytest.mark.parametrize("leaks", [True, False])
+def test_whole_numbers_hide_no_small_noise_beside_them(leaks):
+    """A grid for the whole numbers alone would take all of the noise for 0."""
+
+    def law(data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = 1e-3 * (3 * data + rng.laplace(size=count))
+        return np.where(rng.random(count) < 0.5, noise, rng.integers(10**9, size=count))
+
+    found = audit(Of(law, leaks=leaks), 20_000, families=SOME)
+    assert found.verdict(1.0) == ("refuted" if leaks else "not refuted")
+    rng = np.random.default_rng(2)
+    left, right = (Of(law).sample(data, 50_000, rng) for data in (0, 1))
+    certified = found.counts.likely_draws
+    assert too_fine(found.event, left, right, certified, found.draws - 2 * certified) == ()
+    finer = Event(found.event.score, 0.0, True, "left", Quantiser(found.event.quantiser.steps * 2.0**-10))
+    assert too_fine(finer, left, right, certified, found.draws - 2 * certified) == (0,)
+
+
 def test_whether_a_number_is_a_multiple_is_certified():
     def law(data: int, count: int, rng: np.random.Generator) -> FloatArray:
         others = rng.random(count) < (0.02 if data else 0.3)
