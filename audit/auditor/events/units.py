@@ -160,6 +160,9 @@ def unit_of_large(values: FloatArray) -> Unit | None:
     """Return the unit of :func:`unit_of_any` if some values are too large for its grid."""
     if _largest(values) is not None or (unit := unit_of_any(values)) is None:
         return None
+    # sixty-fourths are millionths, too
+    if unit.size < UNITS[-1] and likely_unit(values) is not None:
+        return None
     far = unit.divides(values, (LARGEST_BINARY, LARGEST_DECIMAL)) & ~unit.divides(values)
     return unit if far.any() else None
 
