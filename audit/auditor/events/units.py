@@ -31,8 +31,11 @@ OFF = 2.0**-6
 FLOAT_BITS, PRINTED_BITS = (8, 11, 24), 22
 """Significant bits of floats smaller than doubles, and those of single precision that decimals still show."""
 
-LEFT_TO_PRINT = 18
-"""Numbers of single precision below 2^18 have last bits of less than 2^-5: of these decimals print 32 kinds."""
+FREE_OF_BITS = 17
+"""Multiples of 10^-d below 2^(17 - d) may have been rounded from sums with numbers of single precision.
+
+The last bits of these, at most 2^-(d + 6), then fall on 64 or more places between the multiples.
+"""
 
 MOST, MOST_OF_FEW = 0.4, 0.28
 """Share of the numbers other than 0, and of a few of them, that must be multiples."""
@@ -87,7 +90,7 @@ class Unit:
         return found
 
     def tells(self, modulus: int) -> bool:
-        """Return whether residues are free of the last bits of small floats, which powers of five bring out."""
+        """Return whether residues show no last bits of small floats, as those by five of small decimals do."""
         return self.binary or self.size >= UNITS[-1] or modulus % 5 > 0
 
     def multiples(self, values: FloatArray) -> IntArray:
@@ -177,7 +180,7 @@ def _are_multiples(values: FloatArray, unit: Unit) -> bool:
 
 
 def _power_of_two(few: FloatArray, values: FloatArray) -> Unit | None:
-    """Return the power of two that divides values, and at least one of eight of them no more than once."""
+    """Return the power of two of which most values are multiples, and many are odd ones."""
     if _of_few_bits(few, MOST_OF_FEW) is None or (found := _of_few_bits(values, MOST)) is None:
         return None
     powers, rows = found
@@ -261,13 +264,13 @@ def _rounded_by_floats(values: FloatArray, unit: Unit) -> bool:
 
 
 def _printed_of_floats(values: FloatArray, unit: Unit, size: float) -> bool:
-    """Return whether small floats may be why values are multiples of a small decimal, that many of them mostly.
+    """Return whether small floats may be why values are multiples of a small decimal, three quarters of no more.
 
-    Among single-precision noise, on which residues could tell what was added, are few multiples of 10^-d: its last
-    bits, halved again and again, take turns, as long as there are 32 or more for each power of five.
+    They may if most values are what single precision shows of a number, or if its last bits might show in
+    residues.
     """
     decimals = round(-math.log10(unit.size))
-    if size * unit.size >= 2.0 ** (LEFT_TO_PRINT - decimals):
+    if size * unit.size >= 2.0 ** (FREE_OF_BITS - decimals):
         return True
     if size < 2.0 ** (PRINTED_BITS - 1):
         return False

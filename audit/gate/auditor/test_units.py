@@ -8,13 +8,15 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from audit.auditor.events import Event, Quantiser, event_of
 from audit.auditor.events import places as places_module
+from audit.auditor.events.families import FURTHER_MODULI, MODULI
 from audit.auditor.events.places import places_of
 from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.events.units import DECIMALS, UNITS, Unit, unit_of
-from audit.auditor.events.values import ResidueScore
+from audit.auditor.events.values import ResidueScore, telling_moduli
 from audit.auditor.notes import finer_than_grid
 from audit.evidence.fresh import too_fine
 from audit.evidence.words import event_in_words
@@ -171,6 +173,27 @@ def test_units_of_small_floats_are_float_noise(kind, inputs, scale, decimals):
     # the control: double precision leaves no unit, and whole noise its own
     assert unit_of(np.concatenate([rng.laplace(given, scale, 20_000) for given in inputs])) is None
     assert unit_of(np.concatenate([rng.geometric(1 / scale, 20_000) + 0.5 for _ in inputs])) == Unit(0.5)
+
+
+@pytest.mark.parametrize("decimals", [4, 5, 6])
+def test_decimals_do_not_show_the_bits_of_single_precision(decimals):
+    """Sums with its noise, rounded: which residues would tell the inputs apart is left out, and those that do."""
+    rng = np.random.default_rng(decimals)
+    noise = rng.laplace(scale=1e3, size=(2, 50_000)).astype(np.float32).astype(np.float64)
+    left, right = np.round(noise[0], decimals), np.round(noise[1] + 1e3 / 3, decimals)
+    unit = unit_of(np.concatenate([left, right]))
+    assert unit is not None
+    assert unit.size == float(f"1e-{decimals}")
+    sides = unit.multiples(left), unit.multiples(right)
+    moduli = [*MODULI, *FURTHER_MODULI]
+    assert telling_moduli(*sides, [modulus for modulus in moduli if unit.tells(modulus)]) == []
+    # the broken control, of more numbers where fewer tell
+    assert not unit.tells(125)
+    counts = [np.bincount(side % 125, minlength=125) for side in sides]
+    statistic = float(((counts[0] - counts[1]) ** 2 / (counts[0] + counts[1])).sum())
+    assert chi2.sf(statistic, 124) < 1e-3
+    # larger ones have no unit
+    assert unit_of(np.round(np.concatenate([noise[0], noise[1] + 1 / 3]) * 8, decimals)) is None
 
 
 def test_grid_of_whole_numbers_is_no_coarser_than_one():
