@@ -77,7 +77,7 @@ def _residue_in_words(event: Event, document: dict[str, Any]) -> str:
         some = ", ".join(places[:FEW_PLACES]) + (
             f" or {len(places) - FEW_PLACES} more" if places[FEW_PLACES:] else ""
         )
-        return f"leaves {'no ' if others_within else ''}rest near {some} when divided by {modulus * unit:g}"
+        return f"leaves {'no' if others_within else 'a'} rest near {some} when divided by {modulus * unit:g}"
     if other is None:
         return f"is nearest to {_multiple_in_words(modulus, inside, unit)}"
     none = f"no multiple of {unit:g}"
