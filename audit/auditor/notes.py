@@ -9,16 +9,11 @@ import numpy as np
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.mixed import Pair
-from audit.auditor.events.quantiser import (
-    finite_of,
-    largest_unit,
-    step_of,
-    unit_of_any,
-    unit_of_large,
-    unit_of_small_floats,
-)
+from audit.auditor.events.places import places_of
+from audit.auditor.events.quantiser import OF_THEIR_SIZE, finite_of
 from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
+from audit.auditor.events.units import likely_unit, unit_of_any, unit_of_large, unit_of_small_floats
 from audit.auditor.events.values import (
     ENOUGH_TO_REPEAT,
     LARGEST_TABLE,
@@ -55,16 +50,16 @@ SHARED_GENERATOR = (
 NO_RESIDUES = "no event looked at residues of "
 
 WHY_NO_RESIDUES = (
-    ("look like single precision", largest_unit, unit_of_small_floats),
     ("are too large", unit_of_any, unit_of_large),
+    ("look like single precision", likely_unit, unit_of_small_floats),
 )
 """What is said, what a few outputs must be multiples of, and all of them."""
 
 FINER = "no event looked at differences finer than the grid"
 """Begins the note on outputs that the grid takes for one."""
 
-SEEN_APART, OF_THEIR_SIZE = 2.0**-30, 2.0**-44
-"""Shares of a grid's step, and of the numbers themselves, beyond which differences are more than float noise."""
+SEEN_APART = 2.0**-30
+"""Share of a grid's step beyond which differences are more than float noise."""
 
 ALONE = 3
 """Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
@@ -96,6 +91,8 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
     """
     found: dict[str, list[str]] = {}
     for k, step in enumerate(quantiser.steps):
+        if quantiser.units and quantiser.units[k] is not None:
+            continue
         few = finite_of(pair[0][:A_FEW, k])
         # a few outputs mostly tell
         possible = [(why, of_all) for why, few_tell, of_all in WHY_NO_RESIDUES if few_tell(few) is not None]
@@ -104,8 +101,9 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
         values = finite_of(np.concatenate([side[:, k] for side in pair]))
         for why, of_all in possible:
             unit = of_all(values)
-            if unit is not None and (step > step_of(unit) or len(np.unique(values)) > LARGEST_TABLE):
+            if unit is not None and (step > unit.step or len(np.unique(values)) > LARGEST_TABLE):
                 found.setdefault(why, []).append(f"output[{k}]" if reduction is None else reduction.described(k))
+                break
     return tuple(
         f"{NO_RESIDUES}{some[0]}: its numbers {why}"
         if len(some) == 1
@@ -122,21 +120,10 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
         if step == 0:
             continue
         values = np.sort(finite_of(np.concatenate([side[:ENOUGH_TO_REPEAT, k] for side in pair])))
-        cells = quantiser.of_one(k)(values[:, np.newaxis])[:, 0]
-        many = max(2, int(MANY_UNSEEN * len(values)))
-        if not len(values) or not most_often(cells, many):
-            continue
-        kinds, first, counts = np.unique(cells, return_index=True, return_counts=True)
-        # halves of finite numbers have a finite difference
-        widths = values[first + counts - 1] / 2 - values[first] / 2
-        noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first])) / 2
-        # two cells, and far fewer beside them: else the grid tells many of the numbers apart
-        next_to = np.diff(kinds / 2) < 0.75 * step
-        before, after = np.append(0, next_to * counts[:-1]), np.append(next_to * counts[1:], 0)
-        beside = np.maximum(before, np.append(next_to * after[1:], 0))
-        alone = counts + after >= np.maximum(many, ALONE * beside)
-        alone[1:] |= alone[:-1] & next_to
-        share = counts[alone & (widths > noise)].sum() / len(values)
+        places = places_of(pair[0][:, k], pair[1][:, k], quantiser, k)
+        # an event looks at those that tell the inputs apart
+        hidden = 0.0 if places is None or places.telling else places.share
+        share = max(hidden, _share_in_cells(values, quantiser.of_one(k)(values[:, np.newaxis])[:, 0], step))
         if share:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
@@ -144,6 +131,24 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
         return ()
     where = found[0] if len(found) == 1 else f"{len(found)} coordinates ({found[0]}, ...)"
     return (f"{FINER}, which {largest:.2g} of the outputs have in {where}",)
+
+
+def _share_in_cells(values: FloatArray, cells: FloatArray, step: float) -> float:
+    """Return the share of sorted values that are in common cells, of a grid of this step, with different ones."""
+    many = max(2, int(MANY_UNSEEN * len(values)))
+    if not len(values) or not most_often(cells, many):
+        return 0.0
+    kinds, first, counts = np.unique(cells, return_index=True, return_counts=True)
+    # halves of finite numbers have a finite difference
+    widths = values[first + counts - 1] / 2 - values[first] / 2
+    noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first])) / 2
+    # two cells, and far fewer beside them: else the grid tells many of the numbers apart
+    next_to = np.diff(kinds / 2) < 0.75 * step
+    before, after = np.append(0, next_to * counts[:-1]), np.append(next_to * counts[1:], 0)
+    beside = np.maximum(before, np.append(next_to * after[1:], 0))
+    alone = counts + after >= np.maximum(many, ALONE * beside)
+    alone[1:] |= alone[:-1] & next_to
+    return float(counts[alone & (widths > noise)].sum() / len(values))
 
 
 def unseen(
@@ -193,7 +198,7 @@ def rare_codes(
         known, later = (finite_of(np.concatenate([side[:, k] for side in pair])) for pair in (learning, choosing))
         _, counts = np.unique(later[~np.isin(later, known)], return_counts=True)
         again = int(counts[counts > 1].sum())
-        if again < FEW_CODES or largest_unit(later) is not None:
+        if again < FEW_CODES or likely_unit(later) is not None:
             continue
         with np.errstate(over="ignore"):
             single = bool((later.astype(np.float32) == later).all())

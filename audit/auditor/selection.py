@@ -28,6 +28,7 @@ from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_hidden
 from audit.auditor.events.families import SLOW, Taught
 from audit.auditor.events.mixed import Pair
+from audit.auditor.events.places import learn_places
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
@@ -245,8 +246,8 @@ def select_from(
     columns = Columns(*taught)
     on_grid = columns.rounded(quantiser)
     proposed = propose(source, taught, columns, families, quantiser, apart=learning is not None)
-    if learning is not None and "directions" in families:
-        proposed += _finer(learning, quantiser, source)
+    if learning is not None:
+        proposed += _finer(learning, quantiser, source, families)
     repeating = () if learning is None else repeating_coordinates(on_grid, learning[0].shape[1])
     # sorted columns take memory
     del taught, columns, on_grid
@@ -406,10 +407,13 @@ def propose(
     ]
 
 
-def _finer(learning: Pair, quantiser: Quantiser, source: Draws) -> list[Proposed]:
-    """Return sums of coordinates that the grid hides, to be judged on a finer one; mostly there are none."""
-    finer = quantiser.finer
-    scores = [] if finer is None or learning[0].shape[1] < 2 else list(learn_hidden(*map(filled, learning)))
+def _finer(learning: Pair, quantiser: Quantiser, source: Draws, families: Sequence[str]) -> list[Proposed]:
+    """Return sums and places that the grid hides, to be judged on a finer one; mostly there are none."""
+    scores: list[Score] = []
+    if (finer := quantiser.finer) is not None and "directions" in families and learning[0].shape[1] > 1:
+        scores += learn_hidden(*map(filled, learning))
+    if finer is not None and "categories" in families:
+        scores += learn_places(*learning, quantiser)
     return [Proposed(scores, [], learning, finer, source, (len(scores), 0))] if scores else []
 
 

@@ -15,6 +15,7 @@ from audit.auditor.draws import CERTIFY, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
+from audit.auditor.events.places import in_places
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import (
     FINER_BITS,
@@ -22,9 +23,9 @@ from audit.auditor.events.quantiser import (
     QUANTISED_BITS,
     SMALL,
     smallest_step,
-    step_of,
-    unit_of,
+    step_with,
 )
+from audit.auditor.events.units import unit_of
 from audit.auditor.selection import CHOOSE_SHARE, MOST_SELECTING, SCREEN_SHARE, SMALLEST_FIRST_LOOK
 from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_AT_ZERO, METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
@@ -289,8 +290,8 @@ def too_fine(
     shares = min(certified // OF_CERTIFYING, selected // OF_SELECTED), int(whole * CHOOSE_SHARE)
     rows = max(FEWEST_SELECTED, *shares)
     ours, others = map(filled, viewed)
-    if is_hidden(event.score, ours, others, rows):
-        # sums in which wide noise cancels have a finer one
+    if is_hidden(event.score, ours, others, rows) or in_places(event.score, *viewed):
+        # sums in which wide noise cancels, and places in its cells, have a finer one
         grid = Quantiser(grid.steps * 2.0**FINER_BITS)
     grids = [(grid, viewed, rows)]
     if event.reduction is not None:
@@ -348,8 +349,16 @@ def _is_too_fine(step: float, values: FloatArray, seen: Seen) -> bool:
         return False
     # multiples of a unit have their own grid
     batches = min(MOST_BATCHES, max(1, len(values) // seen.fewest))
-    units = (unit_of(some[np.isfinite(some)]) for some in (values[first::batches] for first in range(batches)))
-    return not any(unit is not None and step >= step_of(unit) for unit in units)
+    parts = (some[np.isfinite(some)] for some in (values[first::batches] for first in range(batches)))
+    return not any(step >= own for own in map(_step_of_unit, parts))
+
+
+def _step_of_unit(values: FloatArray) -> float:
+    """Return the finest step of a grid that keeps multiples of a unit apart; infinite if there is no unit."""
+    unit = unit_of(values)
+    if unit is None:
+        return np.inf
+    return unit.step if unit.of_all else step_with(unit, values) / FINER
 
 
 def _spread(ordered: FloatArray, fresh: int, seen: Seen) -> float:

@@ -41,9 +41,7 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
         offset = f" - {document['offset']:g}" if document["offset"] else ""
         return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
     if document["score"] == "residue":
-        ratios = list(enumerate(document["log_ratios"]))
-        inside = [residue for residue, ratio in ratios if event.within(np.array([ratio])).all()]
-        return f"{where} is nearest to {_multiple_in_words(document['modulus'], inside, document['unit'])}"
+        return f"{where} {_residue_in_words(event, document)}"
     if document["score"] in ("one_sided", "one_sided_rows"):
         what = where or "the whole output"
         return f"{what} is {'' if occurs else 'not '}one of {len(document['values']):,} that one input alone had"
@@ -65,6 +63,32 @@ def coordinate_in_words(event: Event, coordinate: int, names: Sequence[str] = ()
     if event.reduction is not None:
         return event.reduction.described(coordinate)
     return names[coordinate] if names else f"output[{coordinate}]"
+
+
+def _residue_in_words(event: Event, document: dict[str, Any]) -> str:
+    """Say of which residues a number must be; `other` numbers, where they are told apart, may be in or out."""
+    modulus, unit, other = document["modulus"], document["unit"], document["other"]
+    listed = document["residues"] or range(modulus)
+    told = [*document["log_ratios"], other if other is not None else np.nan]
+    *within, others_within = event.within(np.array(told)).tolist()
+    inside = [residue for residue, yes in zip(listed, within, strict=True) if yes]
+    if document["residues"]:
+        outside = [residue for residue in listed if residue not in inside]
+        places = [f"{residue * unit:.6g}" for residue in (outside if others_within else inside)]
+        some = ", ".join(places[:FEW_PLACES]) + (
+            f" or {len(places) - FEW_PLACES} more" if places[FEW_PLACES:] else ""
+        )
+        return f"leaves {'no' if others_within else 'a'} rest near {some} when divided by {modulus * unit:g}"
+    if other is None:
+        return f"is nearest to {_multiple_in_words(modulus, inside, unit)}"
+    none = f"no multiple of {unit:g}"
+    if not inside:
+        return f"is {none}"
+    return f"is {_multiple_in_words(modulus, inside, unit)}" + (f", or {none}" if others_within else "")
+
+
+FEW_PLACES = 3
+"""Places that are named."""
 
 
 def _multiple_in_words(modulus: int, residues: Sequence[int], unit: float) -> str:

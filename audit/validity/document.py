@@ -35,6 +35,7 @@ WHAT = {
     "not finite": "which coordinate is NaN or infinite",
     "directions": "how far a weighted sum of coordinates is from a centre",
     "residues": "numbers that are multiples of .05",
+    "places": "numbers of which most are multiples of 1/64, or at two places in each cell of the grid",
     "ties": "how many coordinates are equal",
     "codes": "values that come again on one input alone, beside noise",
     "arrays": "two arrays of outputs",

@@ -380,6 +380,45 @@ AMONG_CODES = (
 """Audited by values that come again on one input alone."""
 
 
+@dataclass(frozen=True)
+class AmongNoise(ByResponse):
+    """Answers by whether a number is an odd or an even multiple of 1/64, and one time in ten by noise.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether it is odd.
+    """
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` numbers, shape (count, 1)."""
+        numbers = (2 * rng.integers(2**20, size=(count, 1)) + self.response.sample(data, count, rng)) / 64
+        return np.where(rng.random((count, 1)) < 0.1, rng.laplace(0.0, 2.0**14, (count, 1)), numbers)
+
+
+@dataclass(frozen=True)
+class NearWhole(ByResponse):
+    """Answers by whether a number is a third above a multiple of 8, or .0001 more.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether it is more.
+    """
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` numbers, shape (count, 1)."""
+        numbers = 8 * rng.integers(2**17, size=(count, 1)) + 1 / 3
+        return numbers + 1e-4 * self.response.sample(data, count, rng)
+
+
+IN_PLACES = (
+    Known("randomised response in units of 1/64, among noise", AmongNoise(RESPONSE), RESPONSE.true_epsilon()),
+    Known("randomised response by places in a cell", NearWhole(RESPONSE), RESPONSE.true_epsilon()),
+)
+"""Audited by residues of most numbers, and by places that the grid hides."""
+
+
 def point_estimate(counts: Counts, delta: float) -> float:
     """Return the loss of the counts, without a margin."""
     likely, unlikely = counts.likely / counts.likely_draws - delta, counts.unlikely / counts.unlikely_draws

@@ -40,6 +40,7 @@ from audit.validity.known import (
     IN_CALLS,
     IN_CELLS,
     IN_DIRECTIONS,
+    IN_PLACES,
     IN_UNITS,
     KNOWN,
     KNOWN_ANYTIME,
@@ -224,6 +225,11 @@ def codes_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     return _once(known, draws, seed, "codes", ("coordinates", "categories"))
 
 
+def places_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from residues of most numbers, or from places, is above the truth."""
+    return _once(known, draws, seed, "places", ("coordinates", "categories"))
+
+
 def _once(
     known: Known, draws: int, seed: tuple[int, ...], name: str, families: tuple[str, ...]
 ) -> dict[str, bool]:
@@ -253,6 +259,7 @@ AT_ONE_SIZE = (
     (units_once, IN_UNITS),
     (ties_once, TIED),
     (codes_once, AMONG_CODES),
+    (places_once, IN_PLACES),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from audit.auditor.events.quantiser import LOOKED_AT, Quantiser
 from audit.auditor.events.ranks import merged, most_often
+from audit.auditor.events.units import Unit, known_unit
 from reference.common.arrays import FloatArray
 
 KEPT_COLUMNS = 8
@@ -29,13 +30,29 @@ class Columns:
         self._kept: dict[tuple[int, int], FloatArray] = {}
         self._locks = [(Lock(), Lock()) for _ in range(left.shape[1])]
         self._grid: Quantiser | None = None
+        self._units: tuple[Unit | None, ...] = ()
         self._only: FloatArray | None = None
 
     def rounded(self, quantiser: Quantiser) -> Columns:
         """Return the columns of the rounded samples: rounding keeps the order."""
         found = Columns(*self._samples)
         found._kept, found._locks, found._grid = self._kept, self._locks, quantiser
-        return found
+        return found.with_units(quantiser.units)
+
+    def with_units(self, units: tuple[Unit | None, ...]) -> Columns:
+        """Return these columns, whose units others have found in outputs that were not rounded."""
+        self._units = units
+        return self
+
+    @property
+    def units(self) -> tuple[Unit | None, ...]:
+        """The units that others have found, if any have looked."""
+        return self._units
+
+    def unit(self, k: int) -> Unit | None:
+        """Return the unit of a coordinate; if nobody has found one, by the numbers here."""
+        found = self._units[k] if self._units else None
+        return known_unit(self.both(k)) if found is None else found
 
     @property
     def kept(self) -> bool:

@@ -13,7 +13,6 @@ from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_directions
 from audit.auditor.events.protocol import Score, filled
-from audit.auditor.events.quantiser import multiples_of, unit_of
 from audit.auditor.events.ranks import Ranks, mutual_ranks, repeated, runs
 from audit.auditor.events.scores import (
     AdditiveScore,
@@ -23,6 +22,7 @@ from audit.auditor.events.scores import (
     LogisticScore,
 )
 from audit.auditor.events.trees import TreeScore
+from audit.auditor.events.units import Unit
 from audit.auditor.events.values import (
     ENOUGH_TO_REPEAT,
     LARGEST_TABLE,
@@ -136,7 +136,8 @@ class Taught:
         if finite[0] is left and finite[1] is right:
             return cls(left.shape[1], finite, (), Columns(left, right) if columns is None else columns)
         everywhere = np.isfinite(left).all(axis=0) & np.isfinite(right).all(axis=0)
-        return cls(left.shape[1], finite, tuple(np.flatnonzero(~everywhere).tolist()), Columns(*finite))
+        filled_columns = Columns(*finite).with_units(() if columns is None else columns.units)
+        return cls(left.shape[1], finite, tuple(np.flatnonzero(~everywhere).tolist()), filled_columns)
 
     def proposals(self, family: str, subject: object, inputs: tuple[object, object]) -> Iterator[Score]:
         """Yield the scores of one family."""
@@ -258,10 +259,21 @@ def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterat
             for found in _alone(columns.in_order(k, 0), columns.in_order(k, 1), k, least=2):
                 yield replace(found, values=np.unique(columns.on_grid(k, found.values)))
         # fewer values repeat often enough to tell them one by one
-        if (unit := unit_of(both)) is not None and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
-            multiples = multiples_of(unit, left[:, k]), multiples_of(unit, right[:, k])
-            moduli = *MODULI, *telling_moduli(*multiples, FURTHER_MODULI)
-            yield from (ResidueScore.learn(*multiples, k, modulus, unit) for modulus in moduli)
+        if (unit := columns.unit(k)) is not None and len(np.unique(both)) > min(LARGEST_TABLE, len(both) / 4):
+            yield from _residues(left[:, k], right[:, k], k, unit)
+
+
+def _residues(left: FloatArray, right: FloatArray, coordinate: int, unit: Unit) -> Iterator[ResidueScore]:
+    """Yield scores of the residues of multiples of a unit, and of whether a number is none."""
+    sides = [(side[on], len(side)) for side in (left, right) for on in [unit.divides(side)]]
+    multiples = unit.multiples(sides[0][0]), unit.multiples(sides[1][0])
+    others = sides[0][1] - len(multiples[0]), sides[1][1] - len(multiples[1])
+    if not all(map(len, multiples)):
+        return
+    moduli = [one for one in (*MODULI, *telling_moduli(*multiples, FURTHER_MODULI)) if unit.tells(one)]
+    of_all = unit.of_all and not any(others)
+    for modulus in moduli:
+        yield ResidueScore.learn(*multiples, coordinate, modulus, unit.size, None if of_all else others)
 
 
 def _alone(left: FloatArray, right: FloatArray, coordinate: int, *, least: int = 1) -> Iterator[OneSidedScore]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.auditor.events.ranks import A_FEW
-from reference.common.arrays import FloatArray, IntArray
+from audit.auditor.events.units import UNITS, Unit, unit_of
+from reference.common.arrays import FloatArray
 
 QUANTISED_BITS = 16
 """A grid step is the spread of a coordinate, rounded down to a power of two, times 2^-16.
@@ -19,21 +19,6 @@ Float noise lives near 2^-53 of the scale: 37 bits below the step.
 FINER_BITS = 17
 """Bits by which the grid is finer for sums in which wide noise cancels: still 20 bits above float noise."""
 
-UNITS = (1.0, 0.5, 0.25, 0.125, 0.1, 0.05, 0.01, 0.005, 0.001)
-"""Units, in descending order, of which all numbers of a coordinate may be multiples."""
-
-MOST_BINARY_UNITS, MOST_DECIMAL_UNITS = 2.0**40, 2.0**32
-"""Up to so many units of a power of two, or of a decimal, multiples are far above float noise."""
-
-LARGEST_BINARY, LARGEST_DECIMAL = 2.0**53, 2.0**45
-"""Up to so many units floats still show all multiples."""
-
-OFF = 2.0**-6
-"""Share of a decimal by which float noise and the grid may move its multiples."""
-
-FLOAT_BITS, PRINTED_BITS = (8, 11, 24), 22
-"""Significant bits of floats smaller than doubles, and those of single precision that decimals still show."""
-
 SMALLEST_STEP = -1074
 """Exponent of the smallest step: that of the smallest number above 0."""
 
@@ -42,6 +27,12 @@ LOOKED_AT, FEWEST_STEPS = 4096, 8
 
 MOST_MULTIPLES = 2.0**50
 """Up to this many steps, halves are floats."""
+
+KNOWN_STEP = Unit(UNITS[-1]).step
+"""Finer grids keep all of :data:`UNITS` apart."""
+
+OF_THEIR_SIZE = 2.0**-44
+"""Share of numbers beyond which differences are more than float noise."""
 
 SMALL = 0.1
 """Share of the outputs below the value that sets the smallest growing step."""
@@ -63,20 +54,24 @@ class Quantiser:
     steps : ndarray, shape (k,)
         Powers of two; 0 leaves a coordinate as it is.  A negative one is minus the smallest step of a grid whose
         steps grow.
+    units : tuple of Unit or None
+        Of the coordinates of the outputs that the grid was made for; empty where it was not.
     """
 
     steps: FloatArray
+    units: tuple[Unit | None, ...] = ()
 
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Quantiser:
         """Return the grid for two samples of shape (n, k): 2^-16 of each coordinate's spread.
 
         The spread is the mean absolute distance from the median, of finite outputs of both together.  The grid of
-        a coordinate whose numbers are multiples of one of :data:`UNITS`, as whole numbers are, keeps them apart:
-        their parity is not float noise.  A step that is too coarse for the middle half of the outputs gives way to
-        steps that grow.
+        a coordinate whose numbers, or most of them, are multiples of a unit, as whole numbers are, keeps them
+        apart: their parity is not float noise.  A step that is too coarse for the middle half of the outputs gives
+        way to steps that grow.
         """
         steps = np.zeros(left.shape[1])
+        units: list[Unit | None] = [None] * len(steps)
         for k in range(left.shape[1]):
             values = finite_of(np.concatenate([left[:, k], right[:, k]]))
             spread, shift = _spread(values), 0
@@ -86,11 +81,13 @@ class Quantiser:
             if spread > 0.0:
                 steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
                 some = finite_of(np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]]))
-                if steps[k] > step_of(UNITS[-1]) and (unit := unit_of(values)) is not None:
-                    steps[k] = min(steps[k], step_of(unit))
+                units[k] = unit = unit_of(values)
+                own = steps[k] if unit is None else step_with(unit, values)
+                if unit is not None and steps[k] > min(own, KNOWN_STEP):
+                    steps[k] = min(steps[k], own)
                 elif _too_coarse(steps[k], some):
                     steps[k] = -smallest_step(some)
-        return cls(steps)
+        return cls(steps, tuple(units))
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
@@ -164,6 +161,17 @@ def finite_of(values: FloatArray) -> FloatArray:
     return values if finite.all() else values[finite]
 
 
+def step_with(unit: Unit, values: FloatArray) -> float:
+    """Return the step of a grid that keeps multiples of a unit apart, and other values by their own spread."""
+    others = values[:0] if unit.of_all else values[~unit.divides(values)]
+    spread = _spread(others)
+    if not 0 < spread < math.inf:
+        return unit.step
+    noise = OF_THEIR_SIZE * float(np.quantile(np.abs(values), 0.99))
+    step = max(math.floor(math.log2(spread)) - QUANTISED_BITS, math.ceil(math.log2(noise)), SMALLEST_STEP)
+    return float(min(unit.step, 2.0**step))
+
+
 def _too_coarse(step: float, values: FloatArray) -> bool:
     """Return whether the middle half of some values covers few steps."""
     if not len(values):
@@ -178,81 +186,6 @@ def smallest_step(values: FloatArray, share: float = SMALL) -> float:
     sizes = np.abs(values[values != 0])
     small = float(np.quantile(sizes, share, method="lower")) if len(sizes) else 1.0
     return float(2.0 ** max(math.floor(math.log2(small)) - QUANTISED_BITS, SMALLEST_STEP))
-
-
-def unit_of(values: FloatArray) -> float | None:
-    """Return the largest of :data:`UNITS` that all values are multiples of, unless small floats may be why."""
-    unit = largest_unit(values)
-    return None if unit is None or _rounded_by_floats(values, unit) else unit
-
-
-def unit_of_small_floats(values: FloatArray) -> float | None:
-    """Return the unit that :func:`unit_of` passes over, as small floats may be why all values are multiples."""
-    unit = largest_unit(values)
-    return unit if unit is not None and _rounded_by_floats(values, unit) else None
-
-
-def largest_unit(values: FloatArray) -> float | None:
-    """Return the largest of :data:`UNITS` that all values are multiples of, whatever may be why."""
-    return next((unit for unit in UNITS if _are_multiples(values, unit)), None)
-
-
-def unit_of_any(values: FloatArray) -> float | None:
-    """Return the largest of :data:`UNITS` that all values are multiples of, however large they are."""
-    limits = LARGEST_BINARY, LARGEST_DECIMAL
-    return next((unit for unit in UNITS if _are_multiples(values, unit, limits)), None)
-
-
-def unit_of_large(values: FloatArray) -> float | None:
-    """Return the unit of :func:`unit_of_any` if some values are too large for its grid."""
-    return None if largest_unit(values) is not None else unit_of_any(values)
-
-
-def multiples_of(unit: float, values: FloatArray) -> IntArray:
-    """Return how many units each value is, of values that are multiples of it."""
-    return np.rint(values / unit).astype(np.int64)
-
-
-def _are_multiples(
-    values: FloatArray, unit: float, limits: tuple[float, float] = (MOST_BINARY_UNITS, MOST_DECIMAL_UNITS)
-) -> bool:
-    binary = _is_power_of_two(unit)
-    most, off = (limits[0] * unit, 0.0) if binary else (limits[1] * unit, OFF)
-    # continuous values are told by a few
-    for some in (values[:A_FEW], values):
-        sizes = np.abs(some)
-        if not (sizes <= most).all():
-            return False
-        multiples = some / unit
-        if not (np.abs(multiples - np.rint(multiples)) <= off).all():
-            return False
-    return True
-
-
-def _rounded_by_floats(values: FloatArray, unit: float) -> bool:
-    """Return whether floats of few bits may be why all values are multiples of a unit.
-
-    A sum with a float of b bits is a multiple of about 2^-b of its size, however small the sum.  That is float
-    noise, not the mechanism's.
-    """
-    whole = multiples_of(unit, np.abs(values[values != 0]))
-    if not len(whole):
-        return False
-    size = float(np.quantile(whole, 0.75))
-    if not _is_power_of_two(unit):
-        return size >= 2.0 ** (PRINTED_BITS - 1)
-    needed = int((whole // (whole & -whole)).max()).bit_length()
-    bits = next((bits for bits in FLOAT_BITS if needed <= bits), None)
-    return bits is not None and size >= 2.0 ** (bits - 1)
-
-
-def step_of(unit: float) -> float:
-    """Return a grid's step that keeps the multiples of a unit apart, and recognisable as such."""
-    return unit if _is_power_of_two(unit) else 2.0 ** math.floor(math.log2(unit * OFF))
-
-
-def _is_power_of_two(unit: float) -> bool:
-    return math.frexp(unit)[0] == 0.5
 
 
 def _spread(values: FloatArray) -> float:

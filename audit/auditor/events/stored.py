@@ -134,12 +134,25 @@ class CategoryEvent(EventOfScore, frozen=True, kw_only=True, tag="category"):
 
 
 class ResidueEvent(EventOfScore, frozen=True, kw_only=True, tag="residue"):
-    """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit."""
+    """An event of the log ratio of counts of each residue of a coordinate's multiples of a unit.
+
+    Parameters
+    ----------
+    coordinate, modulus : int
+    log_ratios : tuple of float
+        Of each residue, or of `residues` if there are any.
+    unit : float
+    other : float or None
+        Log ratio of all other numbers; None takes the nearest multiple.
+    residues : tuple of int
+    """
 
     coordinate: Natural
     modulus: int
     log_ratios: Vector
     unit: float = 1.0
+    other: float | None = None
+    residues: tuple[Natural, ...] = ()
 
 
 class UnseenEvent(EventOfScore, frozen=True, kw_only=True, tag="unseen"):

@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from audit.auditor.events.protocol import READERS, StoredByItsFields
-from audit.auditor.events.quantiser import QUANTISED_BITS, UNITS
+from audit.auditor.events.quantiser import QUANTISED_BITS
 from audit.auditor.events.ranks import most_often, repeated
+from audit.auditor.events.units import Unit
 from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
 
 LARGEST_TABLE = 4096
@@ -133,38 +134,68 @@ class ResidueScore(StoredByItsFields):
     ----------
     coordinate, modulus : int
     log_ratios : tuple of float
-        By residue, `modulus` of them.
+        By residue, `modulus` of them; or of some residues.
     unit : float
+    other : float or None
+        Log ratio of numbers that are no multiples, and of other residues.  None takes the nearest multiple.
+    residues : tuple of int
+        The ones that `log_ratios` are of, ascending; empty for all.
     """
 
     coordinate: int
     modulus: int
     log_ratios: tuple[float, ...]
     unit: float = 1.0
+    other: float | None = None
+    residues: tuple[int, ...] = ()
     name: ClassVar[str] = "residue"
     learned: ClassVar[bool] = True
     sees_all: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check that each residue has its ratio."""
-        if self.modulus < 2 or len(self.log_ratios) != self.modulus or self.unit not in UNITS:
-            raise ValueError(
-                "a residue score needs a modulus of at least 2, a ratio for each residue, a known unit"
-            )
+        if self.modulus < 2 or len(self.log_ratios) != (len(self.residues) or self.modulus):
+            raise ValueError("a residue score needs a modulus of at least 2 and a ratio for each residue")
+        if not 0 < self.unit < math.inf:
+            raise ValueError("a unit is a number above 0")
+        if self.residues and (self.other is None or not _ascend(self.residues, self.modulus)):
+            raise ValueError("some residues, in ascending order, need a ratio of all others")
 
     @classmethod
     def learn(
-        cls, left: IntArray, right: IntArray, coordinate: int, modulus: int, unit: float = 1.0
+        cls,
+        left: IntArray,
+        right: IntArray,
+        coordinate: int,
+        modulus: int,
+        unit: float = 1.0,
+        others: tuple[int, int] | None = None,
     ) -> ResidueScore:
-        """Return the score for two samples of a coordinate's multiples of the unit."""
+        """Return the score for two samples of a coordinate's multiples of the unit, and so many other numbers."""
         counts = [np.bincount(side % modulus, minlength=modulus) + 0.5 for side in (left, right)]
-        shares = [count / len(side) for count, side in zip(counts, (left, right), strict=True)]
-        return cls(coordinate, modulus, tuple(np.log(shares[0] / shares[1]).tolist()), unit)
+        beside = (0, 0) if others is None else others
+        rows = len(left) + beside[0], len(right) + beside[1]
+        shares = [count / row for count, row in zip(counts, rows, strict=True)]
+        other = [(count + 0.5) / row for count, row in zip(beside, rows, strict=True)]
+        apart = None if others is None else math.log(other[0] / other[1])
+        return cls(coordinate, modulus, tuple(np.log(shares[0] / shares[1]).tolist()), unit, apart)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the log ratio of each output's residue."""
-        ratios = np.array(self.log_ratios)
-        return np.asarray(ratios[_residues(outputs[:, self.coordinate] / self.unit, self.modulus)])
+        values, ratios = outputs[:, self.coordinate], np.array(self.log_ratios)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _residues(values / self.unit, self.modulus)
+        if self.other is None:
+            return np.asarray(ratios[found])
+        if not self.residues:
+            return np.where(Unit(self.unit).divides(values), ratios[found], self.other)
+        place = np.minimum(np.searchsorted(self.residues, found), len(ratios) - 1)
+        return np.where(np.array(self.residues)[place] == found, ratios[place], self.other)
+
+
+def _ascend(residues: tuple[int, ...], modulus: int) -> bool:
+    pairs = zip(residues, (*residues[1:], modulus), strict=True)
+    return residues[0] >= 0 and all(one < next_one for one, next_one in pairs)
 
 
 def telling_moduli(left: IntArray, right: IntArray, moduli: Iterable[int]) -> list[int]:
@@ -187,7 +218,10 @@ def telling_moduli(left: IntArray, right: IntArray, moduli: Iterable[int]) -> li
 
 def _residues(values: FloatArray, modulus: int) -> IntArray:
     # rounding may give the modulus itself where a value is not a whole number
-    return np.mod(np.rint(values), modulus).astype(np.int64) % modulus
+    found = np.mod(np.rint(values), modulus)
+    # a number that is too large for its unit
+    found[np.isnan(found)] = 0.0
+    return found.astype(np.int64) % modulus
 
 
 def _listed(values: NumberArray, table: NumberArray) -> BoolArray:
@@ -373,6 +407,8 @@ READERS["residue"] = lambda document: ResidueScore(
     int(document["modulus"]),
     tuple(map(float, document["log_ratios"])),
     float(document.get("unit", 1)),
+    document.get("other"),
+    tuple(document.get("residues", ())),
 )
 READERS["one_sided"] = lambda document: OneSidedScore(int(document["coordinate"]), np.array(document["values"]))
 READERS["one_sided_rows"] = lambda document: OneSidedRowsScore(np.array(document["values"], dtype=np.float64))

@@ -15,7 +15,6 @@ from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of, proposals, stored_event
 from audit.auditor.events.bits import BitScore, EqualityScore
 from audit.auditor.events.families import FURTHER_MODULI
-from audit.auditor.events.quantiser import UNITS, step_of, unit_of
 from audit.auditor.events.stored import EventError
 from audit.auditor.events.trees import TREES, TreeScore
 from audit.auditor.events.values import ResidueScore, telling_moduli
@@ -397,44 +396,6 @@ def test_families_without_an_event_for_the_outputs_are_said_to_have_none():
         audit(CATALOGUE["laplace"](), 1_000, families=("directions",))
 
 
-def test_units_are_those_of_all_numbers():
-    rng = np.random.default_rng(0)
-    whole = rng.integers(-(2**20), 2**20, size=10_000)
-    for unit in UNITS:
-        values = whole[whole % 2 == 1] * unit
-        assert unit_of(values) == unit
-        assert unit_of(np.append(values, unit / 3)) is None
-        # what a grid leaves of them
-        grid = Quantiser(np.array([step_of(unit)]))
-        assert unit_of(grid(values[:, np.newaxis])[:, 0]) == unit
-    noise = rng.laplace(size=10_000)
-    assert unit_of(noise) is unit_of(noise * 1e9) is None
-    assert unit_of(np.rint(noise * 1e9)) == 1
-
-
-@pytest.mark.parametrize(
-    ("kind", "inputs", "scale", "decimals"),
-    [
-        (np.float32, (1.6e7, 3.2e7), 1.6e7, None),
-        (np.float32, (3e6, 4e6), 1e6, None),
-        (np.float32, (1e8, 2e8), 1e8, None),
-        (np.float32, (0.0, 1e6), 1e6, 2),
-        (np.float32, (0.0, 1e5), 1e5, 3),
-        (np.float16, (1000.0, 2000.0), 1000.0, None),
-    ],
-)
-def test_units_of_small_floats_are_float_noise(kind, inputs, scale, decimals):
-    """Sums in few bits are multiples of the input's last bit, near 0 too: right, and refuted at the bits alone."""
-    outputs, rng = [], np.random.default_rng(0)
-    for given in inputs:
-        noisy = (kind(given) + rng.laplace(scale=scale, size=20_000).astype(kind)).astype(np.float64)
-        outputs.append(noisy if decimals is None else np.round(noisy, decimals))
-    assert unit_of(np.concatenate(outputs)) is None
-    # the control: double precision leaves no unit, and whole noise its own
-    assert unit_of(np.concatenate([rng.laplace(given, scale, 20_000) for given in inputs])) is None
-    assert unit_of(np.concatenate([rng.geometric(1 / scale, 20_000) + 0.5 for _ in inputs])) == 0.5
-
-
 @pytest.mark.parametrize("modulus", [6, 17, 251])
 def test_other_moduli_are_proposed_where_they_tell_the_inputs_apart(modulus):
     rng = np.random.default_rng(modulus)
@@ -460,15 +421,6 @@ def test_residues_of_a_larger_modulus_are_certified():
 
     found = audit(Seventeen(), 40_000)
     assert 1.9 < found.epsilon_lower_bound < math.log(9)
-
-
-def test_grid_of_whole_numbers_is_no_coarser_than_one():
-    values = np.random.default_rng(2).integers(10**7, size=(2, 4_000, 1)).astype(np.float64)
-    assert Quantiser.of(*values).steps[0] == 1.0
-    assert Quantiser.of(*(values + 1 / 3)).steps[0] > 1.0
-    # so large that float noise could be whole numbers too
-    assert Quantiser.of(*(values * 2.0**25)).steps[0] > 1.0
-    assert Quantiser.of(*(values // 10**6)).steps[0] < 1.0
 
 
 def test_equal_neighbours_are_counted_and_not_only_seen():
