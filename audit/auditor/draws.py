@@ -173,6 +173,16 @@ class Draws:
         per_call = self.outputs_per_call if len(left) > rows else 1
         return self.reduction.of_both(Both(left, right, self._coins(phase, chunk), per_call))
 
+    def check_first(self, later: tuple[FloatArray, FloatArray]) -> None:
+        """Refuse a subject whose first outputs differ from later ones.
+
+        Raises
+        ------
+        audit.auditor.subject.SubjectError
+        """
+        if self.first is not None:
+            self.first.check(self, later)
+
     def as_drawn(self, outputs: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         """Return outputs of all coordinates: these, or others of the probe's phase where these are reduced."""
         if self.reduction is None:

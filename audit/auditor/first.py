@@ -28,7 +28,7 @@ from reference.common.arrays import FloatArray, IntArray
 CHANCE = 1e-9
 """Chance that first outputs of one law with later ones are called different, each time an event is chosen."""
 
-COPIES, ROWS_PER_COPY = (16, 64, 256, 1024), 64
+COPIES, ROWS_PER_COPY = (16, 64, 256), 64
 """Fresh copies for each input, in steps; and later outputs that there must be for each copy."""
 
 SECOND_CALL = 4
@@ -320,8 +320,8 @@ class FirstOutputs:
         independent of each other.  Where copies seem to share noise, nothing is concluded from them.
 
         Nearly always (38 of 40 or more) 16 copies show that first outputs have no Laplace noise, 64 that they have
-        a fifth of it, 256 half and 1,024 seven tenths; 256 show coins of 5 % for 27 %, and 1,024 of 10 %.  A
-        second call has four times as many outputs.  Where many coordinates share the chance, less is seen.
+        a fifth of it, and 256 half, or coins of 5 % for 27 %.  A second call has four times as many outputs.
+        Where many coordinates share the chance, less is seen.
 
         Parameters
         ----------

@@ -237,8 +237,7 @@ def select_from(
     ------
     audit.auditor.deadline.OutOfTimeError
     """
-    if source.first is not None:
-        source.first.check(source, choosing)
+    source.check_first(choosing)
     if learning is not None and source.outputs_per_call == 1:
         check_long_calls(learning, choosing)
     quantiser = Quantiser.of(*choosing)
