@@ -294,7 +294,7 @@ def test_a_small_group_is_warned_of_when_it_has_been_counted(fairness, every, wa
     assert any("larger groups" in one for one in said) is warned
 
 
-@pytest.mark.filterwarnings("ignore:probes cannot")
+@pytest.mark.filterwarnings("ignore::reference.repaired.classifier.FewRecordsWarning")
 @pytest.mark.parametrize("delta", ["1e-5", "0"])
 @pytest.mark.parametrize("hardened", [True, False])
 @pytest.mark.parametrize("keep_group", [True, False])

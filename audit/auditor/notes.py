@@ -121,10 +121,11 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
             continue
         values = np.sort(finite_of(np.concatenate([side[:ENOUGH_TO_REPEAT, k] for side in pair])))
         places = places_of(pair[0][:, k], pair[1][:, k], quantiser, k)
-        # an event looks at those that tell the inputs apart
-        hidden = 0.0 if places is None or places.telling else places.share
-        share = max(hidden, _share_in_cells(values, quantiser.of_one(k)(values[:, np.newaxis])[:, 0], step))
-        if share:
+        share = _share_in_cells(values, quantiser.of_one(k)(values[:, np.newaxis])[:, 0], step)
+        if places is not None:
+            # an event looks at those that tell the inputs apart
+            share = share - places.share if places.telling else max(share, places.share)
+        if share >= MANY_UNSEEN:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
     if not found:

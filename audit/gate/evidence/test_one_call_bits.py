@@ -55,7 +55,16 @@ def rounded(data, rng):
 
 def marked(data, rng):
     """Hide the input far below the grid."""
-    return rounded([0.0], rng) + 1e-7 * data[0]
+    return rounded([0.0], rng) + 1e-11 * data[0]
+
+
+def test_what_a_finer_grid_shows_is_refuted_without_a_note_on_the_grid():
+    def marked_above(data, rng):
+        return rounded([0.0], rng) + 1e-7 * data[0]
+
+    found = audited(marked_above, ([0.0], [1.0]), (1, 0), draws=2_000)
+    assert found.verdict == "refuted"
+    assert not [note for note in found.notes if "finer than the grid" in note]
 
 
 def test_what_is_hidden_below_the_grid_is_said_once():
