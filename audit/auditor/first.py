@@ -209,7 +209,13 @@ class Pristine:
                 return None
             unchanged = [part for part in parts if isinstance(part, random.SystemRandom)]
             made = copy.deepcopy(subject, {id(part): part for part in (*unchanged, *inputs)})
-            own = tuple(part for part in _parts(made, inputs) if isinstance(part, GENERATORS))
+            of_copy, given = _parts(made, inputs), set(map(id, parts)) - set(map(id, unchanged))
+            if type(made) is not type(subject) or any(
+                id(part) in given and hasattr(part, "__deepcopy__") for part in of_copy
+            ):
+                # a class whose copies are its objects, or no copies
+                return None
+            own = tuple(part for part in of_copy if isinstance(part, GENERATORS))
             return cls(made, own, inputs)
         except FAILURES:
             return None

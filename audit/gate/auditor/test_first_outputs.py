@@ -388,12 +388,24 @@ class Fragile(Right):
         return object()
 
 
+class Itself(Right):
+    """A copy is the object."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class HoldsItself(Right):
+    def __init__(self):
+        self.held = [Itself()]
+
+
 COMPARED = [
     *(Right, Coins, Geometric, Constant, NotFinite, Buffered, Kept, ByIdentity),
     *(OwnGenerator, OwnOldGenerator, OwnBits, OwnSeeds, OwnPythonGenerator, OfTheSystem),
 ]
 IN_DOUBT = [Filled, Hidden, PartlyHidden, HiddenCoins]
-NEVER_COPIED = [Locked, WithAFile, EndsSomething, Fragile]
+NEVER_COPIED = [Locked, WithAFile, EndsSomething, Fragile, Itself, HoldsItself]
 
 
 @pytest.mark.parametrize("subject", COMPARED)
