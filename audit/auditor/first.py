@@ -11,9 +11,11 @@ import copy
 import gc
 import math
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from numbers import Number
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Protocol
 
@@ -161,7 +163,7 @@ def _divergence(share: FloatArray, expected: FloatArray) -> FloatArray:
 
 # --- Fresh copies ----------------------------------------------------------------------------------------------
 
-ATOMS = (type, FunctionType, BuiltinFunctionType, ModuleType, str, bytes, int, float, complex, type(None))
+ATOMS = (type, FunctionType, BuiltinFunctionType, ModuleType, str, bytes, Number, re.Pattern, type(None))
 """What a copy has in common with its original."""
 
 GENERATORS = (

@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -295,6 +296,8 @@ class OfTheSystem(OwnPythonGenerator):
 
 class Buffered(Right):
     def __init__(self):
+        # which cannot change, and is its own copy
+        self.scale = Fraction(1, 3)
         self.buffer = np.empty(0)
 
     def noise(self, count, rng):
