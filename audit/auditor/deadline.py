@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ class Deadline:
     def now() -> float:
         """Return the seconds of a monotonic clock."""
         return time.monotonic()
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left: 0 if none, infinite for a deadline that never comes."""
+        return math.inf if self.at is None else max(0.0, self.at - self.now())
 
     def leaves(self, seconds: float) -> bool:
         """Return whether this many seconds are left."""

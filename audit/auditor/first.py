@@ -385,8 +385,7 @@ class FirstOutputs:
                 return
             expected = self._seconds / made * (step - made) if made else 0.0
             longest = LONGEST if made else LONGEST_FIRST
-            if source.deadline.at is not None:
-                longest = min(longest, SHARE_OF_TIME * max(0.0, source.deadline.at - source.deadline.now()))
+            longest = min(longest, SHARE_OF_TIME * source.deadline.left)
             if expected > longest:
                 return
             self._step(source, range(made, step), longest)

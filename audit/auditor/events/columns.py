@@ -23,35 +23,27 @@ class Columns:
     Parameters
     ----------
     left, right : ndarray, shape (n, k)
+    units : tuple of Unit or None
+        Of the coordinates, if others have found them in outputs that were not rounded.
     """
 
-    def __init__(self, left: FloatArray, right: FloatArray) -> None:
+    def __init__(self, left: FloatArray, right: FloatArray, units: tuple[Unit | None, ...] = ()) -> None:
         self._samples = left, right
         self._kept: dict[tuple[int, int], FloatArray] = {}
         self._locks = [(Lock(), Lock()) for _ in range(left.shape[1])]
         self._grid: Quantiser | None = None
-        self._units: tuple[Unit | None, ...] = ()
+        self.units = units
         self._only: FloatArray | None = None
 
     def rounded(self, quantiser: Quantiser) -> Columns:
         """Return the columns of the rounded samples: rounding keeps the order."""
-        found = Columns(*self._samples)
+        found = Columns(*self._samples, quantiser.units)
         found._kept, found._locks, found._grid = self._kept, self._locks, quantiser
-        return found.with_units(quantiser.units)
-
-    def with_units(self, units: tuple[Unit | None, ...]) -> Columns:
-        """Return these columns, whose units others have found in outputs that were not rounded."""
-        self._units = units
-        return self
-
-    @property
-    def units(self) -> tuple[Unit | None, ...]:
-        """The units that others have found, if any have looked."""
-        return self._units
+        return found
 
     def unit(self, k: int) -> Unit | None:
         """Return the unit of a coordinate; if nobody has found one, by the numbers here."""
-        found = self._units[k] if self._units else None
+        found = self.units[k] if self.units else None
         return known_unit(self.both(k)) if found is None else found
 
     @property

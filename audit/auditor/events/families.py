@@ -136,7 +136,7 @@ class Taught:
         if finite[0] is left and finite[1] is right:
             return cls(left.shape[1], finite, (), Columns(left, right) if columns is None else columns)
         everywhere = np.isfinite(left).all(axis=0) & np.isfinite(right).all(axis=0)
-        filled_columns = Columns(*finite).with_units(() if columns is None else columns.units)
+        filled_columns = Columns(*finite, () if columns is None else columns.units)
         return cls(left.shape[1], finite, tuple(np.flatnonzero(~everywhere).tolist()), filled_columns)
 
     def proposals(self, family: str, subject: object, inputs: tuple[object, object]) -> Iterator[Score]:

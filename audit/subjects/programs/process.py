@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import selectors
 import shutil
@@ -65,8 +64,7 @@ class ProgramLimits:
     @property
     def patience(self) -> float:
         """Seconds to wait for an answer now."""
-        left = math.inf if self.deadline.at is None else self.deadline.at - self.deadline.now()
-        return max(0.0, min(self.timeout, left))
+        return min(self.timeout, self.deadline.left)
 
 
 class Framing(Protocol):

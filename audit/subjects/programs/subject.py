@@ -371,8 +371,7 @@ class ProgramSubject:
         again = self._started_again(deadline)
         try:
             self._compare_facts(again, before)
-            left = math.inf if deadline.at is None else deadline.at - deadline.now()
-            rows = int(min(COMPARED_ROWS, left / (4 * again._seconds / PROBE_ROWS)))
+            rows = int(min(COMPARED_ROWS, deadline.left / (4 * again._seconds / PROBE_ROWS)))
             if rows >= FEWEST_COMPARED:
                 self._compare_laws(again, rows)
             self._compare_starts([*before, again._probed])
