@@ -12,7 +12,7 @@ import numpy as np
 from audit.auditor.subject import Subject
 from audit.bounds import Counts
 from audit.subjects.catalogue.gaussian import Gaussian
-from audit.subjects.catalogue.laplace import Laplace
+from audit.subjects.catalogue.laplace import Laplace, ScoredLaplace
 from reference.common.arrays import FloatArray
 
 SIGNIFICANCE = 0.05
@@ -417,6 +417,23 @@ IN_PLACES = (
     Known("randomised response by places in a cell", NearWhole(RESPONSE), RESPONSE.true_epsilon()),
 )
 """Audited by residues of most numbers, and by places that the grid hides."""
+
+
+@dataclass(frozen=True)
+class ScoredResponse(TwoOutcomes):
+    """A randomised response that knows its likelihood ratio."""
+
+    def log_likelihood_ratio(self, outputs: FloatArray) -> FloatArray:
+        """Return the log probability on left less that on right, shape (n,)."""
+        one, zero = math.log(self.left / self.right), math.log((1 - self.left) / (1 - self.right))
+        return np.where(outputs[:, 0] > 0, one, zero)
+
+
+SCORED = (
+    Known("randomised response with its ratio", ScoredResponse(0.75, 0.25), RESPONSE.true_epsilon()),
+    Known("Laplace with its ratio, epsilon 1", ScoredLaplace(1.0), 1.0),
+)
+"""Audited by the subject's own likelihood ratio, on calls that mix outputs of both inputs."""
 
 
 def point_estimate(counts: Counts, delta: float) -> float:

@@ -46,6 +46,7 @@ from audit.validity.known import (
     KNOWN_ANYTIME,
     NOT_FINITE,
     PER_CALL,
+    SCORED,
     SIGNIFICANCE,
     STAGED,
     TIED,
@@ -230,6 +231,11 @@ def places_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bo
     return _once(known, draws, seed, "places", ("coordinates", "categories"))
 
 
+def ratio_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from the subject's own likelihood ratio is above the truth."""
+    return _once(known, draws, seed, "own ratio", ("likelihood_ratio",))
+
+
 def _once(
     known: Known, draws: int, seed: tuple[int, ...], name: str, families: tuple[str, ...]
 ) -> dict[str, bool]:
@@ -260,6 +266,7 @@ AT_ONE_SIZE = (
     (ties_once, TIED),
     (codes_once, AMONG_CODES),
     (places_once, IN_PLACES),
+    (ratio_once, SCORED),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 
