@@ -176,9 +176,13 @@ def test_class_in_place_of_an_instance_is_told():
 
 def test_argument_of_a_curve_is_told():
     band = of_curve()
-    for order in (None, "2", True, [2], 0.5, math.nan):
+    for order in (None, "2", True, [2], 0.5, math.nan, 2 + 1j, Fraction(1, 2)):
         with pytest.raises(ValueError, match=r"^order must be a number, at least 1"):
             band.renyi_lower_bound(order)
+    # the same number has the same bound, whatever its type
+    for order in (Fraction(3, 2), np.float32(1.5)):
+        assert band.renyi_lower_bound(order) == band.renyi_lower_bound(1.5)
+    assert band.renyi_lower_bound(Fraction(10**400)) == band.renyi_lower_bound(math.inf)
     for alpha in (None, "x", math.nan, -1, 2):
         with pytest.raises(ValueError, match=r"^each alpha must be"):
             band.at(alpha)
