@@ -45,7 +45,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +108,7 @@ class TradeOffBand:
         refuted = -ndtri(self.alpha) - ndtri(self.beta)
         return max(0.0, float(refuted.max()) - MARGIN)
 
-    def renyi_lower_bound(self, order: float) -> float:
+    def renyi_lower_bound(self, order: float | Fraction) -> float:
         """Return a lower bound on the larger of D_order(left, right) and D_order(right, left).
 
         All orders hold together with the curve.  It is the divergence of one event, so it can be far below that of
@@ -114,22 +116,22 @@ class TradeOffBand:
 
         Parameters
         ----------
-        order : float
+        order : float or Fraction
             At least 1; at infinity it is epsilon.
 
         Raises
         ------
         ValueError
-            When the order is below 1.
+            When the order is no real number, or below 1.
         """
-        if isinstance(order, str | bool | None) or np.ndim(order) or not order >= 1:
-            raise ValueError(f"order must be a number, at least 1, got {order!r}")
-        order = 1.0 if order < NEXT_ORDER else min(order, LARGEST_ORDER)
+        if isinstance(order, bool) or not isinstance(order, Real) or not order >= 1:
+            raise ValueError(f"order must be a number, at least 1, got {order!r:.100}")
+        level = 1.0 if order < NEXT_ORDER else float(order) if order < LARGEST_ORDER else LARGEST_ORDER
         apart = self.alpha + self.beta < 1
         if not apart.any():
             return 0.0
         first, second = self.alpha[apart], self.beta[apart]
-        both = np.append(_binary_divergence(first, second, order), _binary_divergence(second, first, order))
+        both = np.append(_binary_divergence(first, second, level), _binary_divergence(second, first, level))
         return max(0.0, float(both.max()) * (1 - MARGIN) - MARGIN)
 
 

@@ -113,6 +113,51 @@ def numbers_of(name: str, given: Any, dimensions: tuple[int, ...] = (1,)) -> Flo
     return as_floats(name, given)
 
 
+def check_columns(left: Any, right: Any) -> None:
+    """Refuse two tables whose columns have other names, or another order: columns are compared by place.
+
+    Parameters
+    ----------
+    left, right : object
+        Of as many columns; one that is no table has no names to compare.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    ours, others = _columns_of(left), _columns_of(right)
+    if ours is None or others is None:
+        return
+    for place, (one, other) in enumerate(zip(ours, others, strict=True)):
+        # a label that is NaN is equal to none
+        if one != other and repr(one) != repr(other):
+            raise SubjectError(
+                f"left has {quoted(one)} as column {place}, right has {quoted(other)}: give both tables the same "
+                "columns, in the same order"
+            )
+
+
+def check_index(names: tuple[str, str], first: Any, second: Any) -> None:
+    """Refuse columns of pandas whose rows have other labels, or another order: rows are paired by place.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    indices = [axes[0] for one in (first, second) if isinstance(axes := getattr(one, "axes", None), list)]
+    if len(indices) == 2 and not indices[0].equals(indices[1]):
+        raise SubjectError(
+            f"{names[0]} and {names[1]} label their rows differently: give both the same index, in one order, "
+            "or arrays without one"
+        )
+
+
+def _columns_of(given: Any) -> list[Any] | None:
+    """Return the names of a table's columns; None if it is no table of pandas, polars or pyarrow."""
+    named = getattr(given, "column_names" if hasattr(type(given), "column_names") else "columns", None)
+    return None if named is None or callable(named) else list(named)
+
+
 def _first_other(given: Any, values: np.ndarray[Any, Any]) -> str:
     """Return, in words, the first entry that is no real number, with the name of its column in a table."""
     entries = np.asarray(given, dtype=object)
@@ -122,6 +167,6 @@ def _first_other(given: Any, values: np.ndarray[Any, Any]) -> str:
         row, column = divmod(place, values.shape[1]) if values.ndim == 2 else (place, None)
         if column is None:
             return f": at row {row} it has {quoted(entry)}; rows count from 0"
-        named = getattr(given, "columns", range(values.shape[1]))[column]
+        named = (_columns_of(given) or range(values.shape[1]))[column]
         return f": at row {row}, column {quoted(named)} it has {quoted(entry)}; rows count from 0"
     return f", not of type {values.dtype}: convert it to float"

@@ -17,7 +17,7 @@ from audit.auditor.probe import OR_CALLS
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts, TradeOffBand, cluster_epsilon_lower_bound, trade_off_band
 from audit.bounds import epsilon_lower_bound as bound_of_counts
-from audit.evidence.arguments import delta_below_one, numbers_of, significance_of, whole_number
+from audit.evidence.arguments import check_columns, delta_below_one, numbers_of, significance_of, whole_number
 from audit.evidence.rows import Rows, check_apart
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
@@ -91,14 +91,15 @@ def epsilon_lower_bound(
     Raises
     ------
     ValueError
-        When the arrays are not outputs, are too small, do not consist of whole calls, or have rows that depend on
-        each other; or when delta or the significance is out of range.
+        When the arrays are not outputs, are too small, do not consist of whole calls, are tables of other columns,
+        or have rows that depend on each other; or when delta or the significance is out of range.
     """
     delta, significance = float(delta_below_one(delta)), significance_of(significance)
     seed, outputs_per_call = whole_number("seed", seed, 0), whole_number("outputs_per_call", outputs_per_call, 1)
     ours, others = _rows("left", left), _rows("right", right)
     if ours.shape[1] != others.shape[1]:
         raise ValueError(f"left has {ours.shape[1]} columns, right has {others.shape[1]}")
+    check_columns(left, right)
     assumes = _checked((ours, others), outputs_per_call)
     rng = np.random.default_rng(seed)
     ours, others = (_shuffled(side, outputs_per_call, rng) for side in (ours, others))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from audit.bounds import CanaryMethod, canary_epsilon_bound, canary_mu_bound
 from audit.bounds.binomial import above
-from audit.evidence.arguments import delta_below_one, numbers_of, significance_of, whole_number
+from audit.evidence.arguments import check_index, delta_below_one, numbers_of, significance_of, whole_number
 from reference.common.errors import ReadingError
 
 TIES = 0
@@ -88,6 +88,7 @@ def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) 
         raise ValueError(
             f"scores and members must have one entry for each canary, not {len(values):,} and {len(bits):,}"
         )
+    check_index(("scores", "members"), scores, members)
     if np.isnan(values).any():
         raise ValueError(f"scores has NaN at row {int(np.isnan(values).argmax())}")
     if not np.isin(bits, (0, 1)).all():

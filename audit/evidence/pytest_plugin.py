@@ -22,7 +22,9 @@ class FailedClaimError(Failed, AssertionError):
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
-        "markers", f"{MARKER}(number): the most draws that all calls of the fixture assert_private make in a test"
+        "markers",
+        f"{MARKER}(number): the most draws that all calls of the fixture assert_private ask for in a test; "
+        "checks and the confirmation of a refutation make further ones, at most 40,000 a call (docs/one-call.md)",
     )
 
 
@@ -39,19 +41,24 @@ def assert_private_fixture(
         __tracebackhide__ = True
         # loaded by the first call: a test run without one stays fast
         from audit.auditor.distinguish import SMALLEST_DRAWS
+        from audit.evidence.arguments import whole_number
         from audit.evidence.one_call import audited_briefly
+        from reference.common.errors import ReadingError
 
         if unspent[0] is not None:
             if not unspent[0]:
                 pytest.fail("no draws are left of the test's budget", pytrace=False)
-            draws = how.setdefault("draws", unspent[0])
-            if type(draws) is int and draws > unspent[0]:
+            try:
+                draws = whole_number("draws", how.setdefault("draws", unspent[0]), 1)
+            except ReadingError:
+                # refused below, and spends nothing
+                draws = 0
+            if draws > unspent[0]:
                 pytest.fail(f"{draws:,} draws asked for, {unspent[0]:,} left of the test's budget", pytrace=False)
             if unspent[0] < SMALLEST_DRAWS:
                 left = f"{unspent[0]:,} draws are left of the test's budget"
                 pytest.fail(f"{left}, and an audit needs {SMALLEST_DRAWS:,}", pytrace=False)
-            # others are refused, and spend nothing
-            unspent[0] -= draws if type(draws) is int and draws > 0 else 0
+            unspent[0] -= draws
         finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
         for name, value in finding.to_json().items():
             # parts as JSON, for readers in any language

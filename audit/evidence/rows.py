@@ -7,6 +7,7 @@ and needs no law.  All tests of one call together refuse independent draws with 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +18,15 @@ from scipy.special import gammaln
 
 from audit.auditor.probe import check_reuse
 from audit.auditor.subject import SubjectError
+from audit.evidence.lags import likeness_by_distance
 from audit.evidence.nearness import MOST_COORDINATES, p_value_of_order
 from reference.common.arrays import FloatArray, IntArray
 
 CHANCE = 1e-9
 """Largest chance of refusing two arrays of independent draws."""
 
-SHARE = CHANCE / 8
-"""What each kind of test may spend on one array: three kinds on two arrays, and one on both."""
+SHARE = CHANCE / 9
+"""What each kind of test may spend on one array: four kinds on two arrays, and one on both."""
 
 MOST_ROWS, MOST_OF_SEVERAL = 2**18, 2**16
 """Rows of one column, and of each of several, to look at; whole rows that come again are looked for among all."""
@@ -104,6 +106,12 @@ class Rows:
                     "with noise that several rows share: each row must be an independent draw, in the order "
                     f"drawn{self.remedy}"
                 )
+        log_chance, where = likeness_by_distance(np.nan_to_num(self.values[:, :MOST_COORDINATES].T))
+        if log_chance < math.log(SHARE):
+            raise SubjectError(
+                f"{self.name} has rows that depend on others {where}, as where the outputs of calls stand "
+                f"interleaved; each row must be an independent draw{self.remedy}"
+            )
 
     def _check_reuse(self, codes: IntArray, tests: int) -> None:
         for gap, near, far in _reused(codes):

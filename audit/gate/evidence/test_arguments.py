@@ -145,6 +145,38 @@ def test_column_of_a_table_is_named():
     assert of_arrays(left=pandas.Series(DRAWN)) == of_arrays()
 
 
+def test_columns_of_other_names_or_order_are_told():
+    """By place they would be compared with columns of another law."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    left, right = (
+        pandas.DataFrame({"x": one, "y": 9 + one, math.nan: one}) for one in (DRAWN, OTHER[::-1].copy())
+    )
+    as_arrays = of_arrays(left=left.to_numpy(), right=right.to_numpy())
+    assert as_arrays == of_arrays(left=left, right=right) == of_arrays(left=left.to_numpy(), right=right)
+    said = "^left has 'x' as column 0, right has 'y': give both tables the same columns, in the same order$"
+    with pytest.raises(ValueError, match=said):
+        of_arrays(left=left, right=right[["y", "x", math.nan]])
+    with pytest.raises(ValueError, match=r"^left has 'y' as column 1, right has 'z'"):
+        of_arrays(left=left, right=right.rename(columns={"y": "z"}))
+    left, right = (pyarrow.table({"x": one, "y": 9 + one}) for one in (DRAWN, OTHER))
+    assert of_arrays(left=left, right=right) is not None
+    with pytest.raises(ValueError, match=said):
+        of_arrays(left=left, right=right.select(["y", "x"]))
+    # two columns of one table have other names rightly
+    table = pandas.DataFrame({"with": DRAWN, "without": OTHER})
+    assert of_arrays(left=table["with"], right=table["without"]) == of_arrays()
+    assert of_curve(left_scores=table["with"], right_scores=table["without"]).mu_lower_bound >= 0
+
+
+def test_rows_that_are_paired_have_equal_labels():
+    pandas = pytest.importorskip("pandas")
+    scores, members = pandas.Series(MEMBERS + DRAWN), pandas.Series(MEMBERS)
+    for call in (of_canaries, of_gaussian_canaries):
+        assert call(scores=scores, members=members) == call(scores=scores, members=MEMBERS) == call()
+        with pytest.raises(ValueError, match=r"^scores and members label their rows differently"):
+            call(scores=scores.sort_values(), members=members)
+
+
 def test_one_row_and_rows_in_place_of_columns_are_told():
     with pytest.raises(ValueError, match=r"left has 1 row; at least 500 are needed$"):
         of_arrays(left=[1.0])
@@ -176,9 +208,13 @@ def test_class_in_place_of_an_instance_is_told():
 
 def test_argument_of_a_curve_is_told():
     band = of_curve()
-    for order in (None, "2", True, [2], 0.5, math.nan):
+    for order in (None, "2", True, [2], 0.5, math.nan, 2 + 1j, Fraction(1, 2)):
         with pytest.raises(ValueError, match=r"^order must be a number, at least 1"):
             band.renyi_lower_bound(order)
+    # the same number has the same bound, whatever its type
+    for order in (Fraction(3, 2), np.float32(1.5)):
+        assert band.renyi_lower_bound(order) == band.renyi_lower_bound(1.5)
+    assert band.renyi_lower_bound(Fraction(10**400)) == band.renyi_lower_bound(math.inf)
     for alpha in (None, "x", math.nan, -1, 2):
         with pytest.raises(ValueError, match=r"^each alpha must be"):
             band.at(alpha)

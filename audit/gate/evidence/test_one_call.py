@@ -406,6 +406,7 @@ def test_documented_calls_run():
 
 WRONG = """
 
+import numpy as np
 import pytest
 
 @pytest.mark.audit_draws(20_000)
@@ -415,6 +416,11 @@ def test_sum_with_half_the_noise(assert_private):
 @pytest.mark.audit_draws(5_000)
 def test_budget_is_kept(assert_private):
     assert_private(lambda data, rng: 0.0, [0.0], [0.0], epsilon=1, draws=6_000)
+
+@pytest.mark.parametrize("draws", [np.int64(6_000), type("Whole", (int,), {})(6_000)])
+@pytest.mark.audit_draws(5_000)
+def test_budget_is_kept_by_other_whole_numbers(assert_private, draws):
+    assert_private(lambda data, rng: 0.0, [0.0], [0.0], epsilon=1, draws=draws)
 
 @pytest.mark.audit_draws(1_000)
 def test_budget_is_spent(assert_private):
@@ -448,10 +454,10 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(words, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
-    assert "6 failed, 1 passed" in done.stdout
+    assert "8 failed, 1 passed" in done.stdout
     assert "500 draws are left of the test's budget, and an audit needs 1,000" in done.stdout
     assert "refuted: epsilon is at least 1." in done.stdout
-    assert "6,000 draws asked for, 5,000 left" in done.stdout
+    assert done.stdout.count("6,000 draws asked for, 5,000 left") == 3
     assert "no draws are left" in done.stdout
     assert "has no argument 'drawz'" in done.stdout
     # short: what is refuted shows no code, what fails shows the caller's and the mechanism's, and none of ours

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit import epsilon_lower_bound, trade_off
-from audit.evidence import rows
+from audit.evidence import lags, rows
 from audit.evidence.rows import Rows, check_apart
 
 NUMBER = 2_000
@@ -14,6 +14,9 @@ NUMBER = 2_000
 
 def drawn(seed, *shape):
     return np.random.default_rng(seed).laplace(size=shape or NUMBER)
+
+
+SIGNS = np.array([1, -1, -1, 1, -1, 1, 1, -1])
 
 
 def walked(noise, kept):
@@ -65,6 +68,26 @@ DEPENDENT = {
     "common scale": (drawn(13) * np.repeat(np.exp(drawn(14, NUMBER // 20)), 20), "more alike"),
     "binary that lingers": (np.cumsum(drawn(15) > 2) % 2, "repeats rows: of rows that are 1 apart"),
     "sorted in parts": (np.append(np.sort(drawn(16)), np.sort(drawn(17))), "more alike"),
+    "interleaved": (drawn(20) + np.tile(drawn(21, 50), 40), "depend on others a multiple of 50 apart, as where"),
+    "interleaved, many calls": (
+        drawn(20, 20_000) + np.tile(drawn(21, 4_000), 5),
+        "depend on others a multiple of 4,000 apart",
+    ),
+    "pairs far apart": (drawn(20) + np.tile(2 * drawn(21, 1_000), 2), "depend on others 1,000 apart"),
+    "opposite, far apart": (
+        drawn(20) + np.outer([2, -2], drawn(21, 1_000)).ravel(),
+        "depend on others 1,000 apart",
+    ),
+    "moving sum": ((noise := drawn(22, 2 * NUMBER))[77:-77] + noise[154:], "depend on others 77 apart"),
+    "interleaved scale": (drawn(20) * np.tile(np.exp(drawn(21, 20)), 100), "a multiple of 20 apart"),
+    "interleaved in a column": (
+        np.column_stack([drawn(23), drawn(20) + np.tile(drawn(21, 50), 40)]),
+        "a multiple of 50 apart in column 1",
+    ),
+    "correlation in blocks": (
+        np.column_stack([drawn(20), np.abs(drawn(21)) * np.sign(drawn(20)) * np.repeat(SIGNS, NUMBER // 8)]),
+        "apart in the product of columns 0 and 1",
+    ),
     "sorted rows": (np.sort(drawn(18, NUMBER, 2), axis=0), "is sorted, or a column numbers its rows"),
     "numbered rows": (np.column_stack([np.arange(NUMBER), drawn(19)]), "is sorted, or a column numbers"),
 }
@@ -122,6 +145,37 @@ def test_pool_of_draws_passes_with_a_word():
     for values in (rng.laplace(size=20_000), rng.integers(0, 500, 20_000), rng.integers(0, 500, 20_000) / 100):
         for given in (values, np.float32(values)):
             assert as_rows(given).assumed("as said") == "as said"
+
+
+@pytest.mark.parametrize("rows", [64, 65, 499, 1000])
+def test_likeness_at_all_distances_is_that_of_each(rows):
+    """By sums over each distance and over each class, without transforms."""
+    scores = np.random.default_rng(rows).normal(size=rows)
+    at = np.array([(scores[gap:] * scores[: rows - gap]).sum() for gap in range(rows)])
+    sums = [at[0] + 2 * one for one in lags._at_multiples(at)]
+    squares = [
+        sum(scores[first::period].sum() ** 2 for first in range(period)) for period in range(2, rows // 2 + 1)
+    ]
+    assert np.allclose(sums, squares)
+    # repeated numbers are as alike as can be
+    chance, where = lags._largest(np.tile(scores, 4), "")
+    assert chance < -rows / 8
+    assert where == f"a multiple of {rows:,} apart"
+
+
+def test_bound_on_likeness_holds_as_often_as_stated():
+    """However rare the numbers are: equal ones are in an order by chance."""
+    beyond = 0
+    for seed in range(300):
+        rng = np.random.default_rng([8, seed])
+        values = (
+            rng.normal(size=(2, 500)),
+            rng.random((2, 500)) < 0.01,
+            np.zeros((2, 500)),
+            np.exp(rng.normal(9, 9, (2, 500))),
+        )
+        beyond += lags.likeness_by_distance(values[seed % 4] * 1.0)[0] < np.log(0.1)
+    assert beyond <= 30
 
 
 def test_sorting_tears_calls_apart():
