@@ -16,7 +16,7 @@ import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
 from audit.auditor.notes import FINER
-from audit.auditor.subject import SubjectError, two_inputs
+from audit.auditor.subject import FAILURES, SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
 from audit.bounds.counts import LARGEST_EPSILON
@@ -36,13 +36,19 @@ from audit.subjects.adjacency import (
     require_neighbours,
     require_unchanged,
 )
+from audit.subjects.descriptions import declared_relation
+from audit.subjects.stated import stated_number
 from reference.budgets import parse_epsilon
 from reference.common.documents import plain
 from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text, text_below
+from reference.common.printable import in_brief
 
 DRAWS = 200_000
 """Default draws of an assertion: both inputs, all phases."""
+
+OWN = "own"
+"""In place of a number of the claim: what the mechanism states."""
 
 WHOLE_NUMBERS: dict[str, Sequence[int]] = {
     "draws": (DRAWS, SMALLEST_DRAWS, LARGEST_DRAWS),
@@ -195,7 +201,7 @@ def _witness(found: CertifiedEvent) -> dict[str, Any]:
 
 
 def assert_private(
-    mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Unpack[How]
+    mechanism: Any, left: Any, right: Any, *, epsilon: Any = OWN, delta: Any = OWN, **how: Unpack[How]
 ) -> OneCallFinding:
     """Raise AssertionError if a mechanism is found to lose more than it claims; return the finding.
 
@@ -210,7 +216,8 @@ def assert_private(
     left, right : object
         The two neighbouring inputs.
     epsilon, delta : number or decimal string
-        The claim.
+        The claim.  What is left out, or `'own'`, is the mechanism's attribute `claimed_epsilon` or
+        `claimed_delta`; a delta that it does not have is 0.
     draws : int
         Of all phases and both inputs (200,000).
     significance : float
@@ -218,7 +225,8 @@ def assert_private(
     seed : int
         Of the mechanism's generators (0): the same draws each time.
     adjacency : {'replace_one', 'add_or_remove_one'} or callable
-        Checked on the inputs; if left out, a note says that nobody checked.
+        Checked on the inputs.  If left out, the mechanism's attribute `adjacency` counts, where there is one; else
+        a note says that nobody checked.  The two must not differ.
     allow_undecided : bool
     workers : int
         Threads; does not change the result (1).
@@ -229,7 +237,7 @@ def assert_private(
     ------
     AssertionError
     reference.common.errors.InputError
-        When the claim, the inputs or the mechanism cannot be audited.
+        When the claim, the inputs or the mechanism cannot be audited: inputs that are not neighbours, too.
     """
     # makes pytest show the caller's line, not this function
     __tracebackhide__ = True
@@ -272,11 +280,12 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     if not isinstance(allowed := how.get("allow_undecided", False), bool):
         raise ReadingError("allow_undecided", allowed, "True or False")
     significance = significance_of(how.get("significance", 0.05))
-    epsilon, delta = _auditable_epsilon(claim[0]), delta_below_one(claim[1])
     _check_mechanism(mechanism)
+    epsilon, delta = _claim(mechanism, *claim)
+    relation = _relation(mechanism, how.get("adjacency"))
     # before a relation uses up what can be read only once
     two_inputs(inputs)
-    neighbours = require_neighbours(*inputs, how.get("adjacency"))
+    neighbours = require_neighbours(*inputs, relation)
     terms = Terms(
         draws=numbers["draws"],
         delta=float(delta),
@@ -308,7 +317,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         raise
     require_unchanged(inputs, before)
     notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
-    notes += notes_on_pair(*inputs, how.get("adjacency"))
+    notes += notes_on_pair(*inputs, relation)
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))
@@ -323,11 +332,35 @@ def _check_mechanism(mechanism: Any) -> None:
         raise ReadingError("mechanism", mechanism, what)
 
 
-def _auditable_epsilon(given: Any) -> Fraction:
-    epsilon = parse_epsilon("epsilon", given)
-    if epsilon > LARGEST_EPSILON:
-        raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
-    return epsilon
+def _claim(mechanism: Any, epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
+    """Return the claim as given; what is not given is what the mechanism states."""
+    if _is_own(epsilon) and (epsilon := stated_number(mechanism, "claimed_epsilon", None)) is None:
+        raise ReadingError("epsilon", None, "given: the mechanism has no attribute claimed_epsilon")
+    claimed = parse_epsilon("epsilon", epsilon)
+    if claimed > LARGEST_EPSILON:
+        raise ReadingError("epsilon", decimal_text(claimed), f"at most {LARGEST_EPSILON:g} to be audited")
+    return claimed, delta_below_one(stated_number(mechanism, "claimed_delta", 0) if _is_own(delta) else delta)
+
+
+def _is_own(given: Any) -> bool:
+    return isinstance(given, str) and given == OWN
+
+
+def _relation(mechanism: Any, given: Relation | None) -> Relation | None:
+    """Return the neighbour relation that is given or that the mechanism states, unless these differ."""
+    try:
+        stated = getattr(mechanism, "adjacency", None)
+    except FAILURES as problem:
+        raise SubjectError(f"adjacency failed: {type(problem).__name__}: {problem}") from problem
+    # anything else, as the matrix of a graph, states no relation
+    if not (isinstance(stated, str) or callable(stated)):
+        return given
+    if given is None:
+        return declared_relation(mechanism)
+    if given is not stated and given != stated:
+        both = f"{in_brief(given)} in the call and {in_brief(stated)} in the mechanism"
+        raise SubjectError(f"adjacency is {both}: leave out the first, or let them agree")
+    return given
 
 
 __all__ = [
