@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
+from audit.auditor.events import FAMILIES
 from audit.auditor.notes import FINER
 from audit.auditor.subject import FAILURES, SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
@@ -25,7 +27,8 @@ from audit.evidence.arguments import delta_below_one, significance_of, whole_num
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.request import MOST_PER_CALL
+from audit.evidence.report import EstimateResult
+from audit.evidence.request import MOST_PER_CALL, EstimateRequest
 from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import (
@@ -36,7 +39,7 @@ from audit.subjects.adjacency import (
     require_neighbours,
     require_unchanged,
 )
-from audit.subjects.descriptions import declared_relation
+from audit.subjects.descriptions import ImportDescription, declared_relation
 from audit.subjects.stated import stated_number
 from reference.budgets import parse_epsilon
 from reference.common.documents import plain
@@ -130,6 +133,39 @@ class OneCallFinding:
         finer = any(note.startswith(FINER) for note in self.estimate.notes)
         return bits_in_words(self.estimate.implementation, finer=finer)
 
+    @property
+    def not_ruled_out(self) -> str:
+        """What the finding leaves open, in words: other inputs and events, small losses, rare leaks."""
+        return self._as_result.not_ruled_out()
+
+    @cached_property
+    def _as_result(self) -> EstimateResult:
+        """The finding as a result of the command, which says in the same words what it leaves open."""
+        request = EstimateRequest(
+            mechanism="mechanism",
+            # what is named here is never imported
+            subject=ImportDescription(path="mechanism"),
+            epsilon=None,
+            delta=None,
+            draws=self.estimate.requested_draws,
+            significance=self.estimate.significance,
+            events=FAMILIES,
+            bound="auto",
+            until=None,
+            max_seconds=None,
+            curve=False,
+            search=False,
+            object="ideal",
+            seed=self.seed,
+        )
+        return EstimateResult(
+            request=request,
+            estimate=self.estimate,
+            claimed=self.claimed_epsilon,
+            claimed_delta=self.claimed_delta,
+            inputs={},
+        )
+
     def fails(self, *, allow_undecided: bool) -> bool:
         """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
         return self.verdict == "refuted" or (self.verdict == "undecided" and not allow_undecided)
@@ -155,6 +191,7 @@ class OneCallFinding:
             },
             "neighbours_checked": self.neighbours is None,
             "notes": list(self.notes),
+            "not_ruled_out": self.not_ruled_out,
             "seed": self.seed,
         }
 
@@ -173,6 +210,9 @@ class OneCallFinding:
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
+        if self.verdict == "not refuted":
+            sizes = self._as_result.sizes_not_ruled_out()
+            lines.append(f"  not ruled out: {'; '.join(['other inputs and events', *sizes])}")
         told = [f"  note: {note}" for note in self.notes if f"  {note}" not in lines]
         bits = self._bits()
         told += [] if bits is None or bits[1] else [f"  {bits[0]}"]

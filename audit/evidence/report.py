@@ -260,8 +260,12 @@ class EstimateResult:
         if found.event.reduction is not None:
             kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
             parts.append(f"what coordinates show only together, outside {kept}")
-        parts += self.reservations
-        detectable = found.detectable_epsilon(self.claimed)
+        return "; ".join([*parts, *self.reservations, *self.sizes_not_ruled_out()])
+
+    def sizes_not_ruled_out(self) -> list[str]:
+        """Say how small a loss and how rare a leak this result leaves open."""
+        parts: list[str] = []
+        detectable = self.estimate.detectable_epsilon(self.claimed)
         if detectable is None:
             parts.append("any loss at all: with this many draws this event cannot refute this claim")
         else:
@@ -270,4 +274,4 @@ class EstimateResult:
         if leak is not None:
             often = f"happen less often than about once in {1 / leak:,.0f} draws"
             parts.append(f"leaks that {often if leak < 2 / 3 else 'do not happen in every draw'}")
-        return "; ".join(parts)
+        return parts

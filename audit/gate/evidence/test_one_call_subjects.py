@@ -61,3 +61,28 @@ def test_claim_that_is_given_counts_before_the_stated_one():
     assert claimed(epsilon=1, delta=0) == (1.0, "0")
     with pytest.raises(InputError, match="epsilon must be given: the mechanism has no attribute claimed_epsilon"):
         assert_private(lambda _, rng: rng.laplace(), *ONE_APART)
+
+
+# --- What a finding leaves open ---------------------------------------------------------------------------------
+
+
+class SeldomBare:
+    """A right mechanism that forgets its noise once in a thousand outputs."""
+
+    def sample(self, data, count, rng):
+        return sum(data) + rng.laplace(size=(count, 1)) * (rng.random((count, 1)) > 0.001)
+
+
+def test_pass_says_how_rare_a_leak_it_could_not_see():
+    found = assert_private(SeldomBare(), [1.0], [0.0], epsilon=1, adjacency="replace_one", draws=50_000)
+    leak = "leaks that happen less often than about once in "
+    (line,) = [line for line in str(found).splitlines() if line.startswith("  not ruled out: other inputs and")]
+    assert leak in line
+    assert int(line.partition(leak)[2].split()[0]) < 1_000
+    told = found.to_json()["not_ruled_out"]
+    assert told.startswith("other neighbouring inputs; what another event would show")
+    assert line.partition("events; ")[2] in told
+    # a claim that is refuted leaves nothing open
+    with pytest.raises(AssertionError, match=r"^refuted") as refuted:
+        assert_private(SeldomBare(), [2.0], [0.0], epsilon=1, draws=50_000)
+    assert "not ruled out" not in str(refuted.value)
