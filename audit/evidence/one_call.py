@@ -25,6 +25,7 @@ from audit.bounds.counts import LARGEST_EPSILON
 from audit.common.keys import key_of
 from audit.evidence.arguments import delta_below_one, significance_of, whole_number
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
+from audit.evidence.budget import BUDGETS
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed
 from audit.evidence.report import EstimateResult
@@ -295,6 +296,9 @@ def audited_briefly(
     unknown = sorted(set(how) - set(How.__annotations__))
     if unknown:
         raise TypeError(f"assert_private() has no argument {unknown[0]!r}")
+    if (budget := BUDGETS[-1]) is not None:
+        # without a number, all that are left
+        budget.spend(how.setdefault("draws", budget.left), SMALLEST_DRAWS)
     try:
         return audited(mechanism, inputs, claim, **how)
     except InputError as problem:
