@@ -6,6 +6,7 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -305,7 +306,13 @@ def audited_briefly(
         cause = problem.__cause__
         if cause is not None:
             cause = cause.with_traceback(_of_others(cause.__traceback__))
+        problem.args = tuple(_naming(mechanism, one) if isinstance(one, str) else one for one in problem.args)
         raise problem.with_traceback(None) from cause
+
+
+def _naming(mechanism: Any, said: str) -> str:
+    """Return what the auditor says of a subject's method as said of a plain function, which has no such method."""
+    return said if hasattr(mechanism, "sample") else re.sub(r"(?<![\w.])sample\(\)", "mechanism(data, rng)", said)
 
 
 def _of_others(trace: TracebackType | None) -> TracebackType | None:
@@ -360,7 +367,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         require_unchanged(inputs, before)
         raise
     require_unchanged(inputs, before)
-    notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
+    notes = [NO_NOISE_HERE if note == NO_NOISE else _naming(mechanism, note) for note in found.notes]
     notes += notes_on_pair(*inputs, relation)
     if note := audited_here.note_on_types():
         notes.append(note)

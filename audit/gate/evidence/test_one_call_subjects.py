@@ -86,3 +86,73 @@ def test_pass_says_how_rare_a_leak_it_could_not_see():
     with pytest.raises(AssertionError, match=r"^refuted") as refuted:
         assert_private(SeldomBare(), [2.0], [0.0], epsilon=1, draws=50_000)
     assert "not ruled out" not in str(refuted.value)
+
+
+# --- What is said of a plain function ---------------------------------------------------------------------------
+
+
+async def awaited(_, rng):
+    return rng.laplace()
+
+
+def yielded(_, rng):
+    yield rng.laplace()
+
+
+def failing_at_times(_, rng):
+    return 1 / int(rng.random() > 0.01)
+
+
+MISTAKES = {
+    "one argument": (lambda data: data, r"failed: TypeError: .* given; it is called as mechanism\(data, rng\)"),
+    "no return": (lambda *_: None, "returned None: is a return missing"),
+    "async": (awaited, r"async function, which is not awaited: .* asyncio\.run"),
+    "yield": (yielded, "returned a generator, which has no numbers before it is read"),
+    "failing": (failing_at_times, "failed: ZeroDivisionError: .*; if only some draws fail, return NaN in these"),
+    "length of data": (lambda data, rng: rng.laplace(size=len(data)), "depends on the data .* pad all outputs"),
+    "length at random": (lambda _, rng: [0.5] * (1 + int(rng.random() < 0.1)), "pad all outputs to one length"),
+    "no length": (lambda *_: [], "at least one number"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistake_in_a_function_is_told_with_what_to_do(name):
+    mechanism, said = MISTAKES[name]
+    with pytest.raises(SubjectError, match=said) as refused:
+        assert_private(mechanism, [0.0, 0.0], [0.0], epsilon=1, draws=2_000)
+    assert "sample()" not in str(refused.value)
+
+
+class OfOneGenerator:
+    """Right noise, from the generator that the whole process shares."""
+
+    def __call__(self, data, _):
+        return sum(data) + np.random.laplace()  # noqa: NPY002
+
+
+class ManyOfOneGenerator:
+    def sample(self, data, count, _):
+        return sum(data) + np.random.laplace(size=(count, 1))  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "name"), [(OfOneGenerator(), "mechanism(data, rng)"), (ManyOfOneGenerator(), "sample()")]
+)
+def test_note_names_what_the_user_wrote(mechanism, name):
+    found = assert_private(mechanism, [0.0], [1.0], epsilon=1, **QUICK)
+    assert any(note.startswith(f"{name} draws from the generator that the whole process") for note in found.notes)
+
+
+def failing_at_times_told(data, rng):
+    """Fail as often on each input, and say so by NaN: right."""
+    return sum(data) + rng.laplace() if rng.random() > 0.01 else float("nan")
+
+
+def failing_on_one_input_told(data, rng):
+    return rng.laplace() if rng.random() > 0.2 * data[0] else float("nan")
+
+
+def test_failure_as_nan_is_an_outcome():
+    assert assert_private(failing_at_times_told, [0.0], [1.0], epsilon=1, draws=20_000).verdict == "not refuted"
+    with pytest.raises(AssertionError, match="^refuted"):
+        assert_private(failing_on_one_input_told, [0.0], [1.0], epsilon=1, draws=20_000)
