@@ -34,9 +34,9 @@ from audit.evidence.request import MOST_PER_CALL, EstimateRequest
 from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import (
-    EQUAL,
     UNCHECKED,
     Relation,
+    noted_equal,
     notes_on_pair,
     require_neighbours,
     require_unchanged,
@@ -114,7 +114,7 @@ class OneCallFinding:
 
     def _judged(self, *, implementation: bool) -> Verdict:
         found = self.estimate.verdict(self.claimed_epsilon, implementation=implementation)
-        return "undecided" if found == "not refuted" and EQUAL in self.estimate.notes else found
+        return "undecided" if found == "not refuted" and noted_equal(self.estimate.notes) else found
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -223,8 +223,8 @@ class OneCallFinding:
     def _undecided(self) -> str:
         """Say why the verdict is undecided."""
         found = self.estimate
-        if EQUAL in found.notes:
-            return EQUAL
+        if (equal := noted_equal(found.notes)) is not None:
+            return equal
         if found.hides(self.claimed_epsilon):
             return unseen_in_words(found.unseen)
         detectable = found.detectable_epsilon(self.claimed_epsilon)

@@ -154,5 +154,5 @@ def failing_on_one_input_told(data, rng):
 
 def test_failure_as_nan_is_an_outcome():
     assert assert_private(failing_at_times_told, [0.0], [1.0], epsilon=1, draws=20_000).verdict == "not refuted"
-    with pytest.raises(AssertionError, match="^refuted"):
+    with pytest.raises(AssertionError, match=r"^refuted"):
         assert_private(failing_on_one_input_told, [0.0], [1.0], epsilon=1, draws=20_000)
