@@ -209,7 +209,9 @@ def _records(given: Any) -> list[Any]:
     require_records(given)
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
         return [key_of(row) for row in given]
+    converted = "pass its .to_numpy(), " if hasattr(given, "to_numpy") else ""
+    converted += 'its .to_dict("records"), ' if hasattr(given, "itertuples") else ""
     raise SubjectError(
         f"a named adjacency needs records, one a row of an array or a list, not {in_brief(given)}; "
-        "give a function instead"
+        f"{converted}{'or ' if converted else ''}give a function instead"
     )
