@@ -84,16 +84,31 @@ class How(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class OneCallFinding:
-    """The finding of an assertion.
+    """The finding of an assertion; printed, it is a few lines.
 
     Parameters
     ----------
     claimed_epsilon : float
+        The claim that was judged.
     claimed_delta : Fraction
-    estimate : Estimate
+    estimate : audit.auditor.distinguish.Estimate
+        The bounds with their events, counts and draws.
     neighbours : str or None
         None if the inputs were found to be neighbours.
     seed : int
+
+    Attributes
+    ----------
+    verdict : {'refuted', 'not refuted', 'undecided'}
+        On the ideal mechanism, whose outputs are rounded to a fine grid.
+    implementation_verdict : {'refuted', 'not refuted', 'undecided'}
+        On floats as they are.
+    epsilon_lower_bound : float
+        On epsilon at the claimed delta, of the ideal mechanism: wrong with probability at most the significance.
+    notes : tuple of str
+        What a reader must know about inputs and outputs.
+    not_ruled_out : str
+        What the finding leaves open: other inputs and events, small losses, rare leaks.
     """
 
     claimed_epsilon: float
@@ -173,7 +188,7 @@ class OneCallFinding:
         return self.verdict == "refuted" or (self.verdict == "undecided" and not allow_undecided)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as JSON, in the form of the command's results."""
+        """Return the finding as JSON, in the form of the command's results, but without a certificate."""
         found = self.estimate
         return {
             "claimed_epsilon": self.claimed_epsilon,
@@ -296,7 +311,8 @@ def audited_briefly(
     __tracebackhide__ = True
     unknown = sorted(set(how) - set(How.__annotations__))
     if unknown:
-        raise TypeError(f"assert_private() has no argument {unknown[0]!r}")
+        known = ", ".join(["epsilon", "delta", *How.__annotations__])
+        raise TypeError(f"assert_private() has no argument {unknown[0]!r}, but {known}")
     if (budget := BUDGETS[-1]) is not None:
         # without a number, all that are left
         budget.spend(how.setdefault("draws", budget.left), SMALLEST_DRAWS)

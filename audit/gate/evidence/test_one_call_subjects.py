@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from audit import assert_private
 from audit.auditor.subject import SubjectError
+from audit.evidence.certificate import Certificate, CertificateError
 from audit.subjects.adjacency import UNCHECKED
 from reference.common.errors import InputError
 
@@ -63,6 +67,19 @@ def test_claim_that_is_given_counts_before_the_stated_one():
         assert_private(lambda _, rng: rng.laplace(), *ONE_APART)
 
 
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (pd.DataFrame({"x": [0.0]}), r'pass its \.to_numpy\(\), its \.to_dict\("records"\), or give a function'),
+        (pd.Series([0.0]), r"; pass its \.to_numpy\(\), or give a function instead"),
+        (3.0, "not 3.0; give a function instead"),
+    ],
+)
+def test_table_is_told_how_to_become_records(table, said):
+    with pytest.raises(SubjectError, match=said):
+        assert_private(Stated(), table, table, epsilon=1)
+
+
 # --- What a finding leaves open ---------------------------------------------------------------------------------
 
 
@@ -86,6 +103,17 @@ def test_pass_says_how_rare_a_leak_it_could_not_see():
     with pytest.raises(AssertionError, match=r"^refuted") as refuted:
         assert_private(SeldomBare(), [2.0], [0.0], epsilon=1, draws=50_000)
     assert "not ruled out" not in str(refuted.value)
+
+
+def test_finding_is_told_from_a_certificate(tmp_path):
+    found = assert_private(Stated(), *ONE_APART, **QUICK).to_json()
+    (tmp_path / "finding.json").write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(CertificateError, match=r"finding of assert_private, not a certificate: `audit estimate"):
+        Certificate.read(tmp_path / "finding.json")
+    # a null control: another document
+    (tmp_path / "other.json").write_text(json.dumps({"mechanism": "mine", **found}), encoding="utf-8")
+    with pytest.raises(CertificateError, match="schema"):
+        Certificate.read(tmp_path / "other.json")
 
 
 # --- What is said of a plain function ---------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     assert done.stdout.count("6,000 draws asked for, 5,000 left of the test's budget") == 2
     assert "no draws are left of the test's budget: pass draws= to each call" in done.stdout
     assert "audit_draws takes one whole number, at least 1" in done.stdout
-    assert "has no argument 'drawz'" in done.stdout
+    assert "has no argument 'drawz', but epsilon, delta, draws, significance, seed, adjacency" in done.stdout
     # short: what is refuted shows no code, what fails shows the caller's and the mechanism's, and none of ours
     assert "return sum(data)" not in done.stdout
     assert "return 1 / 0" in done.stdout
