@@ -48,6 +48,7 @@ from reference.common.documents import plain
 from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text, text_below
 from reference.common.printable import in_brief
+from reference.readings import ADJACENCIES
 
 DRAWS = 200_000
 """Default draws of an assertion: both inputs, all phases."""
@@ -424,7 +425,9 @@ def _relation(mechanism: Any, given: Relation | None) -> Relation | None:
         return given
     if given is None:
         return declared_relation(mechanism)
-    if given is not stated and given != stated:
+    # a function may say what a name of the user's own means
+    defined = callable(given) and isinstance(stated, str) and stated not in ADJACENCIES
+    if not defined and given is not stated and given != stated:
         both = f"{in_brief(given)} in the call and {in_brief(stated)} in the mechanism"
         raise SubjectError(f"adjacency is {both}: leave out the first, or let them agree")
     return given

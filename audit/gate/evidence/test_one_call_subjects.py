@@ -34,6 +34,10 @@ class OfAGraph(Stated):
     adjacency = np.eye(3)
 
 
+class ByName(Stated):
+    adjacency = "one friendship"
+
+
 # --- What a mechanism states ------------------------------------------------------------------------------------
 
 
@@ -45,6 +49,10 @@ def test_neighbours_that_a_mechanism_states_are_checked():
         assert assert_private(Stated(), *ONE_APART, epsilon=1, **QUICK, **how).notes == ()
     assert UNCHECKED in assert_private(OfAGraph(), *ONE_APART, epsilon=1, **QUICK).notes
     assert assert_private(OfAGraph(), *ONE_APART, epsilon=1, adjacency="replace_one", **QUICK).notes == ()
+    # a name of the user's own, which a function explains
+    assert assert_private(ByName(), *ONE_APART, epsilon=1, adjacency=lambda *_: True, **QUICK).notes == ()
+    with pytest.raises(InputError, match=r"adjacency must be one of replace_one, .*, not 'one friendship'"):
+        assert_private(ByName(), *ONE_APART, epsilon=1)
 
 
 def test_neighbours_stated_in_two_ways_are_refused():
