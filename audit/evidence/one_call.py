@@ -6,16 +6,19 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
 from audit.auditor.events import FAMILIES
 from audit.auditor.notes import FINER
@@ -28,7 +31,7 @@ from audit.evidence.arguments import delta_below_one, significance_of, whole_num
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
 from audit.evidence.budget import BUDGETS
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
-from audit.evidence.copies import NO_NOISE, confirmed
+from audit.evidence.copies import NO_NOISE, confirmed, patience_within
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import MOST_PER_CALL, EstimateRequest
 from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
@@ -81,6 +84,7 @@ class How(TypedDict, total=False):
     allow_undecided: bool
     workers: int
     outputs_per_call: int
+    max_seconds: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +203,7 @@ class OneCallFinding:
             "bound": found.method,
             "detectable_epsilon": found.detectable_epsilon(self.claimed_epsilon),
             "draws": found.draws,
+            "stopped": found.stopped,
             "verdict": self.verdict,
             "implementation_verdict": self.implementation_verdict,
             "witness": _witness(found.ideal),
@@ -221,7 +226,7 @@ class OneCallFinding:
         lines = [
             f"{self.verdict}: epsilon is at least {bound} (significance {found.significance:g}), {claim}",
             f"  event: {counted_in_words(found.event, found.counts)}",
-            f"  {found.draws:,} draws, seed {self.seed}",
+            f"  {found.draws:,} draws, seed {self.seed}{'' if found.stopped is None else f' ({found.stopped})'}",
         ]
         if self.verdict == "refuted":
             barely = barely_refuted(found.ideal, self.claimed_epsilon, found.delta, found.significance)
@@ -290,6 +295,8 @@ def assert_private(
         Threads; does not change the result (1).
     outputs_per_call : int
         With more than one, only calls of this many consecutive outputs need be independent (1).
+    max_seconds : float
+        Drawing ends by the clock, between calls.  The bound is then the anytime one, and no seed repeats it.
 
     Raises
     ------
@@ -348,6 +355,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     if not isinstance(allowed := how.get("allow_undecided", False), bool):
         raise ReadingError("allow_undecided", allowed, "True or False")
     significance = significance_of(how.get("significance", 0.05))
+    seconds, patience = _times(how.get("max_seconds"))
     _check_mechanism(mechanism)
     epsilon, delta = _claim(mechanism, *claim)
     relation = _relation(mechanism, how.get("adjacency"))
@@ -360,6 +368,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         significance=significance,
         claimed_epsilon=float(epsilon),
         outputs_per_call=numbers["outputs_per_call"],
+        max_seconds=seconds,
     )
     seed = numbers["seed"]
 
@@ -378,7 +387,9 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
     before = [key_of(given) for given in inputs]
     try:
-        found = confirmed(subject, carried, refuting, entropy, subject)
+        found = confirmed(subject, carried, refuting, entropy, subject, patience)
+    except OutOfTimeError as problem:
+        raise SubjectError(f"undecided: {problem}; raise max_seconds") from problem
     except SubjectError:
         # else a changed input would be reported as dependent draws
         require_unchanged(inputs, before)
@@ -390,6 +401,16 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
         notes.append(note)
     found = replace(found, notes=tuple(notes))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+
+
+def _times(most: Any) -> tuple[float | None, float | None]:
+    """Return the seconds for draws here, and for those in other processes, out of all; None for no limit."""
+    if most is None:
+        return None, None
+    if isinstance(most, bool) or not isinstance(most, Real) or not 0 < float(most) < math.inf:
+        raise ReadingError("max_seconds", most, "a positive number")
+    patience = patience_within(float(most))
+    return float(most) - patience, patience
 
 
 def _check_mechanism(mechanism: Any) -> None:

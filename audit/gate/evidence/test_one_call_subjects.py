@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -122,6 +123,28 @@ def test_finding_is_told_from_a_certificate(tmp_path):
     (tmp_path / "other.json").write_text(json.dumps({"mechanism": "mine", **found}), encoding="utf-8")
     with pytest.raises(CertificateError, match="schema"):
         Certificate.read(tmp_path / "other.json")
+
+
+def noisy_sum(data, rng):
+    return sum(data) + rng.laplace()
+
+
+def slow(data, rng):
+    time.sleep(0.05)
+    return noisy_sum(data, rng)
+
+
+def test_assertion_ends_by_the_clock():
+    began = time.monotonic()
+    how = {"epsilon": 1, "draws": 10**8, "max_seconds": 2, "allow_undecided": True}
+    found = assert_private(noisy_sum, [0.0], [1.0], **how)
+    assert time.monotonic() - began < 20
+    assert found.to_json()["bound"] == "anytime_betting"
+    assert 0 < found.to_json()["draws"] < 10**8
+    assert found.to_json()["stopped"] is not None
+    assert f"seed 0 ({found.to_json()['stopped']})" in str(found)
+    with pytest.raises(SubjectError, match="the time was over before any draw could certify; raise max_seconds"):
+        assert_private(slow, [0.0], [1.0], **how | {"max_seconds": 0.2})
 
 
 # --- What is said of a plain function ---------------------------------------------------------------------------
