@@ -30,13 +30,12 @@ FEWEST_ROWS = SMALLEST_DRAWS // 2
 """Of each array, or calls."""
 
 ASSUMES = (
-    "the rows of both arrays are independent draws, those of each array of one law, and the inputs are neighbours"
+    "the rows of both arrays are independent draws, those of each array of one law, the inputs are neighbours, "
+    "and a score, if the rows are scores, was fixed without these rows"
 )
 """The assumption of a bound from arrays, where single rows are independent."""
 
-ASSUMES_OF_CALLS = (
-    "the calls of both arrays are independent draws, those of each array of one law, and the inputs are neighbours"
-)
+ASSUMES_OF_CALLS = ASSUMES.replace("the rows of", "the calls of", 1)
 """The assumption where only calls are."""
 
 
@@ -72,8 +71,11 @@ def epsilon_lower_bound(
 ) -> CertifiedBound:
     """Return a lower bound on epsilon from outputs, or scores of outputs, on two neighbouring inputs.
 
-    Assumes that the rows of each array are independent draws, also of the other array's, and that the inputs are
-    neighbours.  Rows whose order shows that they depend on each other are refused (:mod:`audit.evidence.rows`).
+    Assumes that the rows of each array are independent draws, also of the other array's, that the inputs are
+    neighbours, and that a score was fixed without these rows: that of a classifier fitted on them tells even equal
+    laws apart, and nothing here can see it.  Rows whose order shows that they depend on each other are refused
+    (:mod:`audit.evidence.rows`).
+
     The rows are shuffled; some teach scores, some choose an event, the rest certify.  The bound exceeds the true
     epsilon at this delta with probability at most the significance.  With `outputs_per_call`, only calls need be
     independent: this many consecutive rows come from one call, and may depend on each other in any way.
@@ -81,7 +83,8 @@ def epsilon_lower_bound(
     Parameters
     ----------
     left, right : array of shape (n,) or (n, k)
-        At least 500 rows each; n may differ.
+        At least 500 rows each; n may differ.  Of outputs, some rows teach a score here and others certify it; the
+        scores of a classifier must come from one that was fitted on other draws.
     delta, significance : float
     seed : int
         Of the shuffle.

@@ -36,7 +36,8 @@ def canary_lower_bound(
     Parameters
     ----------
     scores : array of shape (m,)
-        One for each canary, from the run alone: larger where it looks like a member.
+        One for each canary, from the run alone: higher where it looks like a member.  A loss is lower there, so
+        pass its negative: with the wrong sign hardly a guess is right, and the bound is 0 whatever the privacy.
     members : array of shape (m,)
         Whether the canary was in the data.
     guesses : int
@@ -67,6 +68,7 @@ def canary_mu_lower_bound(
     Parameters
     ----------
     scores, members : array of shape (m,)
+        Higher scores mean a member, as there.
     guesses : int
         An even number, at most m.
     significance : float

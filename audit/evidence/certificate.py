@@ -222,6 +222,11 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             raise CertificateError(
                 "this is a release of `repaired`, not a certificate: `audit certify` reads it", file=file
             )
+        if isinstance(document, dict) and "neighbours_checked" in document and "mechanism" not in document:
+            raise CertificateError(
+                "this is a finding of assert_private, not a certificate: `audit estimate --out FILE` writes one",
+                file=file,
+            )
         return converted(document, cls, CertificateError, file=file)
 
     @classmethod

@@ -6,43 +6,58 @@ mechanism a name that Python can import, and use ``python -m audit estimate``.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from numbers import Real
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
+from audit.auditor.events import FAMILIES
 from audit.auditor.notes import FINER
-from audit.auditor.subject import SubjectError, two_inputs
+from audit.auditor.subject import FAILURES, SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.common.keys import key_of
 from audit.evidence.arguments import delta_below_one, significance_of, whole_number
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
+from audit.evidence.budget import BUDGETS
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
-from audit.evidence.copies import NO_NOISE, confirmed
-from audit.evidence.request import MOST_PER_CALL
+from audit.evidence.copies import NO_NOISE, confirmed, patience_within
+from audit.evidence.report import EstimateResult
+from audit.evidence.request import MOST_PER_CALL, EstimateRequest
 from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import (
-    EQUAL,
     UNCHECKED,
     Relation,
+    noted_equal,
     notes_on_pair,
     require_neighbours,
     require_unchanged,
 )
+from audit.subjects.descriptions import ImportDescription, declared_relation
+from audit.subjects.stated import stated_number
 from reference.budgets import parse_epsilon
 from reference.common.documents import plain
 from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text, text_below
+from reference.common.printable import in_brief
+from reference.readings import ADJACENCIES
 
 DRAWS = 200_000
 """Default draws of an assertion: both inputs, all phases."""
+
+OWN = "own"
+"""In place of a number of the claim: what the mechanism states."""
 
 WHOLE_NUMBERS: dict[str, Sequence[int]] = {
     "draws": (DRAWS, SMALLEST_DRAWS, LARGEST_DRAWS),
@@ -69,20 +84,36 @@ class How(TypedDict, total=False):
     allow_undecided: bool
     workers: int
     outputs_per_call: int
+    max_seconds: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class OneCallFinding:
-    """The finding of an assertion.
+    """The finding of an assertion; printed, it is a few lines.
 
     Parameters
     ----------
     claimed_epsilon : float
+        The claim that was judged.
     claimed_delta : Fraction
-    estimate : Estimate
+    estimate : audit.auditor.distinguish.Estimate
+        The bounds with their events, counts and draws.
     neighbours : str or None
         None if the inputs were found to be neighbours.
     seed : int
+
+    Attributes
+    ----------
+    verdict : {'refuted', 'not refuted', 'undecided'}
+        On the ideal mechanism, whose outputs are rounded to a fine grid.
+    implementation_verdict : {'refuted', 'not refuted', 'undecided'}
+        On floats as they are.
+    epsilon_lower_bound : float
+        On epsilon at the claimed delta, of the ideal mechanism: wrong with probability at most the significance.
+    notes : tuple of str
+        What a reader must know about inputs and outputs.
+    not_ruled_out : str
+        What the finding leaves open: other inputs and events, small losses, rare leaks.
     """
 
     claimed_epsilon: float
@@ -103,7 +134,7 @@ class OneCallFinding:
 
     def _judged(self, *, implementation: bool) -> Verdict:
         found = self.estimate.verdict(self.claimed_epsilon, implementation=implementation)
-        return "undecided" if found == "not refuted" and EQUAL in self.estimate.notes else found
+        return "undecided" if found == "not refuted" and noted_equal(self.estimate.notes) else found
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -124,12 +155,45 @@ class OneCallFinding:
         finer = any(note.startswith(FINER) for note in self.estimate.notes)
         return bits_in_words(self.estimate.implementation, finer=finer)
 
+    @property
+    def not_ruled_out(self) -> str:
+        """What the finding leaves open, in words: other inputs and events, small losses, rare leaks."""
+        return self._as_result.not_ruled_out()
+
+    @cached_property
+    def _as_result(self) -> EstimateResult:
+        """The finding as a result of the command, which says in the same words what it leaves open."""
+        request = EstimateRequest(
+            mechanism="mechanism",
+            # what is named here is never imported
+            subject=ImportDescription(path="mechanism"),
+            epsilon=None,
+            delta=None,
+            draws=self.estimate.requested_draws,
+            significance=self.estimate.significance,
+            events=FAMILIES,
+            bound="auto",
+            until=None,
+            max_seconds=None,
+            curve=False,
+            search=False,
+            object="ideal",
+            seed=self.seed,
+        )
+        return EstimateResult(
+            request=request,
+            estimate=self.estimate,
+            claimed=self.claimed_epsilon,
+            claimed_delta=self.claimed_delta,
+            inputs={},
+        )
+
     def fails(self, *, allow_undecided: bool) -> bool:
         """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
         return self.verdict == "refuted" or (self.verdict == "undecided" and not allow_undecided)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as JSON, in the form of the command's results."""
+        """Return the finding as JSON, in the form of the command's results, but without a certificate."""
         found = self.estimate
         return {
             "claimed_epsilon": self.claimed_epsilon,
@@ -139,6 +203,7 @@ class OneCallFinding:
             "bound": found.method,
             "detectable_epsilon": found.detectable_epsilon(self.claimed_epsilon),
             "draws": found.draws,
+            "stopped": found.stopped,
             "verdict": self.verdict,
             "implementation_verdict": self.implementation_verdict,
             "witness": _witness(found.ideal),
@@ -149,6 +214,7 @@ class OneCallFinding:
             },
             "neighbours_checked": self.neighbours is None,
             "notes": list(self.notes),
+            "not_ruled_out": self.not_ruled_out,
             "seed": self.seed,
         }
 
@@ -160,13 +226,16 @@ class OneCallFinding:
         lines = [
             f"{self.verdict}: epsilon is at least {bound} (significance {found.significance:g}), {claim}",
             f"  event: {counted_in_words(found.event, found.counts)}",
-            f"  {found.draws:,} draws, seed {self.seed}",
+            f"  {found.draws:,} draws, seed {self.seed}{'' if found.stopped is None else f' ({found.stopped})'}",
         ]
         if self.verdict == "refuted":
             barely = barely_refuted(found.ideal, self.claimed_epsilon, found.delta, found.significance)
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
+        if self.verdict == "not refuted":
+            sizes = self._as_result.sizes_not_ruled_out()
+            lines.append(f"  not ruled out: {'; '.join(['other inputs and events', *sizes])}")
         told = [f"  note: {note}" for note in self.notes if f"  {note}" not in lines]
         bits = self._bits()
         told += [] if bits is None or bits[1] else [f"  {bits[0]}"]
@@ -175,8 +244,8 @@ class OneCallFinding:
     def _undecided(self) -> str:
         """Say why the verdict is undecided."""
         found = self.estimate
-        if EQUAL in found.notes:
-            return EQUAL
+        if (equal := noted_equal(found.notes)) is not None:
+            return equal
         if found.hides(self.claimed_epsilon):
             return unseen_in_words(found.unseen)
         detectable = found.detectable_epsilon(self.claimed_epsilon)
@@ -195,7 +264,7 @@ def _witness(found: CertifiedEvent) -> dict[str, Any]:
 
 
 def assert_private(
-    mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Unpack[How]
+    mechanism: Any, left: Any, right: Any, *, epsilon: Any = OWN, delta: Any = OWN, **how: Unpack[How]
 ) -> OneCallFinding:
     """Raise AssertionError if a mechanism is found to lose more than it claims; return the finding.
 
@@ -210,7 +279,8 @@ def assert_private(
     left, right : object
         The two neighbouring inputs.
     epsilon, delta : number or decimal string
-        The claim.
+        The claim.  What is left out, or `'own'`, is the mechanism's attribute `claimed_epsilon` or
+        `claimed_delta`; a delta that it does not have is 0.
     draws : int
         Of all phases and both inputs (200,000).
     significance : float
@@ -218,18 +288,21 @@ def assert_private(
     seed : int
         Of the mechanism's generators (0): the same draws each time.
     adjacency : {'replace_one', 'add_or_remove_one'} or callable
-        Checked on the inputs; if left out, a note says that nobody checked.
+        Checked on the inputs.  If left out, the mechanism's attribute `adjacency` counts, where there is one; else
+        a note says that nobody checked.  The two must not differ.
     allow_undecided : bool
     workers : int
         Threads; does not change the result (1).
     outputs_per_call : int
         With more than one, only calls of this many consecutive outputs need be independent (1).
+    max_seconds : float
+        Drawing ends by the clock, between calls.  The bound is then the anytime one, and no seed repeats it.
 
     Raises
     ------
     AssertionError
     reference.common.errors.InputError
-        When the claim, the inputs or the mechanism cannot be audited.
+        When the claim, the inputs or the mechanism cannot be audited: inputs that are not neighbours, too.
     """
     # makes pytest show the caller's line, not this function
     __tracebackhide__ = True
@@ -246,14 +319,24 @@ def audited_briefly(
     __tracebackhide__ = True
     unknown = sorted(set(how) - set(How.__annotations__))
     if unknown:
-        raise TypeError(f"assert_private() has no argument {unknown[0]!r}")
+        known = ", ".join(["epsilon", "delta", *How.__annotations__])
+        raise TypeError(f"assert_private() has no argument {unknown[0]!r}, but {known}")
+    if (budget := BUDGETS[-1]) is not None:
+        # without a number, all that are left
+        budget.spend(how.setdefault("draws", budget.left), SMALLEST_DRAWS)
     try:
         return audited(mechanism, inputs, claim, **how)
     except InputError as problem:
         cause = problem.__cause__
         if cause is not None:
             cause = cause.with_traceback(_of_others(cause.__traceback__))
+        problem.args = tuple(_naming(mechanism, one) if isinstance(one, str) else one for one in problem.args)
         raise problem.with_traceback(None) from cause
+
+
+def _naming(mechanism: Any, said: str) -> str:
+    """Return what the auditor says of a subject's method as said of a plain function, which has no such method."""
+    return said if hasattr(mechanism, "sample") else re.sub(r"(?<![\w.])sample\(\)", "mechanism(data, rng)", said)
 
 
 def _of_others(trace: TracebackType | None) -> TracebackType | None:
@@ -272,17 +355,20 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     if not isinstance(allowed := how.get("allow_undecided", False), bool):
         raise ReadingError("allow_undecided", allowed, "True or False")
     significance = significance_of(how.get("significance", 0.05))
-    epsilon, delta = _auditable_epsilon(claim[0]), delta_below_one(claim[1])
+    seconds, patience = _times(how.get("max_seconds"))
     _check_mechanism(mechanism)
+    epsilon, delta = _claim(mechanism, *claim)
+    relation = _relation(mechanism, how.get("adjacency"))
     # before a relation uses up what can be read only once
     two_inputs(inputs)
-    neighbours = require_neighbours(*inputs, how.get("adjacency"))
+    neighbours = require_neighbours(*inputs, relation)
     terms = Terms(
         draws=numbers["draws"],
         delta=float(delta),
         significance=significance,
         claimed_epsilon=float(epsilon),
         outputs_per_call=numbers["outputs_per_call"],
+        max_seconds=seconds,
     )
     seed = numbers["seed"]
 
@@ -301,18 +387,30 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
     before = [key_of(given) for given in inputs]
     try:
-        found = confirmed(subject, carried, refuting, entropy, subject)
+        found = confirmed(subject, carried, refuting, entropy, subject, patience)
+    except OutOfTimeError as problem:
+        raise SubjectError(f"undecided: {problem}; raise max_seconds") from problem
     except SubjectError:
         # else a changed input would be reported as dependent draws
         require_unchanged(inputs, before)
         raise
     require_unchanged(inputs, before)
-    notes = [NO_NOISE_HERE if note == NO_NOISE else note for note in found.notes]
-    notes += notes_on_pair(*inputs, how.get("adjacency"))
+    notes = [NO_NOISE_HERE if note == NO_NOISE else _naming(mechanism, note) for note in found.notes]
+    notes += notes_on_pair(*inputs, relation)
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))
     return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+
+
+def _times(most: Any) -> tuple[float | None, float | None]:
+    """Return the seconds for draws here, and for those in other processes, out of all; None for no limit."""
+    if most is None:
+        return None, None
+    if isinstance(most, bool) or not isinstance(most, Real) or not 0 < float(most) < math.inf:
+        raise ReadingError("max_seconds", most, "a positive number")
+    patience = patience_within(float(most))
+    return float(most) - patience, patience
 
 
 def _check_mechanism(mechanism: Any) -> None:
@@ -323,11 +421,37 @@ def _check_mechanism(mechanism: Any) -> None:
         raise ReadingError("mechanism", mechanism, what)
 
 
-def _auditable_epsilon(given: Any) -> Fraction:
-    epsilon = parse_epsilon("epsilon", given)
-    if epsilon > LARGEST_EPSILON:
-        raise ReadingError("epsilon", decimal_text(epsilon), f"at most {LARGEST_EPSILON:g} to be audited")
-    return epsilon
+def _claim(mechanism: Any, epsilon: Any, delta: Any) -> tuple[Fraction, Fraction]:
+    """Return the claim as given; what is not given is what the mechanism states."""
+    if _is_own(epsilon) and (epsilon := stated_number(mechanism, "claimed_epsilon", None)) is None:
+        raise ReadingError("epsilon", None, "given: the mechanism has no attribute claimed_epsilon")
+    claimed = parse_epsilon("epsilon", epsilon)
+    if claimed > LARGEST_EPSILON:
+        raise ReadingError("epsilon", decimal_text(claimed), f"at most {LARGEST_EPSILON:g} to be audited")
+    return claimed, delta_below_one(stated_number(mechanism, "claimed_delta", 0) if _is_own(delta) else delta)
+
+
+def _is_own(given: Any) -> bool:
+    return isinstance(given, str) and given == OWN
+
+
+def _relation(mechanism: Any, given: Relation | None) -> Relation | None:
+    """Return the neighbour relation that is given or that the mechanism states, unless these differ."""
+    try:
+        stated = getattr(mechanism, "adjacency", None)
+    except FAILURES as problem:
+        raise SubjectError(f"adjacency failed: {type(problem).__name__}: {problem}") from problem
+    # anything else, as the matrix of a graph, states no relation
+    if not (isinstance(stated, str) or callable(stated)):
+        return given
+    if given is None:
+        return declared_relation(mechanism)
+    # a function may say what a name of the user's own means
+    defined = callable(given) and isinstance(stated, str) and stated not in ADJACENCIES
+    if not defined and given is not stated and given != stated:
+        both = f"{in_brief(given)} in the call and {in_brief(stated)} in the mechanism"
+        raise SubjectError(f"adjacency is {both}: leave out the first, or let them agree")
+    return given
 
 
 __all__ = [

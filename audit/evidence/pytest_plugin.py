@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from _pytest.outcomes import Failed
+
+from audit.evidence.budget import BUDGETS, DrawBudget
 
 if TYPE_CHECKING:
     from audit.evidence.one_call import OneCallFinding
 
 MARKER = "audit_draws"
+
+HAS_BUDGET = pytest.StashKey[bool]()
 
 
 class FailedClaimError(Failed, AssertionError):
@@ -23,46 +27,46 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(number): the most draws that all calls of the fixture assert_private ask for in a test; "
-        "checks and the confirmation of a refutation make further ones, at most 40,000 a call (docs/one-call.md)",
+        f"{MARKER}(number): the most draws that all calls of assert_private ask for in a test; checks and the "
+        "confirmation of a refutation make further ones, at most 40,000 a call (docs/one-call.md)",
     )
 
 
-@pytest.fixture(name="assert_private")
-def assert_private_fixture(
-    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
-) -> Callable[..., OneCallFinding]:
-    """Return `audit.assert_private`, which keeps to the test's budget and puts results into the JUnit report."""
-    unspent = [_budget(request.node.get_closest_marker(MARKER))]
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Set the budget of a test, for assertions that import `assert_private`, too."""
+    BUDGETS.append(None)
+    item.stash[HAS_BUDGET] = True
+    BUDGETS[-1] = _budget(item.get_closest_marker(MARKER))
 
-    def checked(
-        mechanism: Any, left: Any, right: Any, *, epsilon: Any, delta: Any = "0", **how: Any
-    ) -> OneCallFinding:
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Take the budget away."""
+    if item.stash.get(HAS_BUDGET, False):
+        item.stash[HAS_BUDGET] = False
+        BUDGETS.pop()
+
+
+@pytest.fixture(name="assert_private")
+def assert_private_fixture(request: pytest.FixtureRequest) -> Callable[..., OneCallFinding]:
+    """Return `audit.assert_private`, which puts its results into the JUnit report."""
+    calls = 0
+
+    def checked(mechanism: Any, left: Any, right: Any, **how: Any) -> OneCallFinding:
+        nonlocal calls
         __tracebackhide__ = True
         # loaded by the first call: a test run without one stays fast
-        from audit.auditor.distinguish import SMALLEST_DRAWS
-        from audit.evidence.arguments import whole_number
-        from audit.evidence.one_call import audited_briefly
-        from reference.common.errors import ReadingError
+        from audit.evidence.one_call import OWN, audited_briefly
 
-        if unspent[0] is not None:
-            if not unspent[0]:
-                pytest.fail("no draws are left of the test's budget", pytrace=False)
-            try:
-                draws = whole_number("draws", how.setdefault("draws", unspent[0]), 1)
-            except ReadingError:
-                # refused below, and spends nothing
-                draws = 0
-            if draws > unspent[0]:
-                pytest.fail(f"{draws:,} draws asked for, {unspent[0]:,} left of the test's budget", pytrace=False)
-            if unspent[0] < SMALLEST_DRAWS:
-                left = f"{unspent[0]:,} draws are left of the test's budget"
-                pytest.fail(f"{left}, and an audit needs {SMALLEST_DRAWS:,}", pytrace=False)
-            unspent[0] -= draws
-        finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
+        claim = how.pop("epsilon", OWN), how.pop("delta", OWN)
+        finding = audited_briefly(mechanism, (left, right), claim, **how)
+        calls += 1
+        prefix = "audit" if calls == 1 else f"audit.{calls}"
         for name, value in finding.to_json().items():
-            # parts as JSON, for readers in any language
-            record_property(f"audit.{name}", json.dumps(value) if isinstance(value, dict | list) else value)
+            # parts as JSON, for readers in any language; pytest's own fixture for properties warns of xunit2
+            told = json.dumps(value) if isinstance(value, dict | list) else value
+            request.node.user_properties.append((f"{prefix}.{name}", told))
         if finding.fails(allow_undecided=how.get("allow_undecided", False)):
             # short: the trace would show nothing about the mechanism
             raise FailedClaimError(str(finding), pytrace=False)
@@ -71,9 +75,14 @@ def assert_private_fixture(
     return checked
 
 
-def _budget(marker: pytest.Mark | None) -> int | None:
+def _budget(marker: pytest.Mark | None) -> DrawBudget | None:
     if marker is None:
         return None
     if marker.kwargs or len(marker.args) != 1 or type(marker.args[0]) is not int or marker.args[0] < 1:
-        pytest.fail(f"{MARKER} takes one whole number, at least 1", pytrace=False)
-    return int(marker.args[0])
+        _fail(f"{MARKER} takes one whole number, at least 1")
+    return DrawBudget(marker.args[0], _fail)
+
+
+def _fail(words: str) -> NoReturn:
+    __tracebackhide__ = True
+    pytest.fail(words, pytrace=False)

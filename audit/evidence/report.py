@@ -18,7 +18,7 @@ from audit.bounds import detectable_by_event
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, shown_equal, tempered, versions
 from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.words import event_in_words, unseen_in_words
-from audit.subjects.adjacency import EQUAL, UNCHECKED
+from audit.subjects.adjacency import EQUAL, UNCHECKED, noted_equal
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
@@ -82,7 +82,7 @@ class EstimateResult:
     @property
     def equal_inputs(self) -> bool:
         """Whether both inputs are equal, so that nothing is tested."""
-        return EQUAL in self.estimate.notes or shown_equal(self.request.subject, self.inputs)
+        return noted_equal(self.estimate.notes) is not None or shown_equal(self.request.subject, self.inputs)
 
     @property
     def reservations(self) -> list[str]:
@@ -91,7 +91,7 @@ class EstimateResult:
         if self.estimate.hides(self.claimed):
             found.append(unseen_in_words(self.estimate.unseen))
         if self.equal_inputs:
-            found += [EQUAL] if EQUAL not in self.estimate.notes else []
+            found += [EQUAL] if noted_equal(self.estimate.notes) is None else []
         elif tempered("not refuted", self.request.subject, self.inputs) == "undecided":
             found.append(
                 "w is computed from coefficients that lose more than is claimed (exactly); "
@@ -260,8 +260,12 @@ class EstimateResult:
         if found.event.reduction is not None:
             kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
             parts.append(f"what coordinates show only together, outside {kept}")
-        parts += self.reservations
-        detectable = found.detectable_epsilon(self.claimed)
+        return "; ".join([*parts, *self.reservations, *self.sizes_not_ruled_out()])
+
+    def sizes_not_ruled_out(self) -> list[str]:
+        """Say how small a loss and how rare a leak this result leaves open."""
+        parts: list[str] = []
+        detectable = self.estimate.detectable_epsilon(self.claimed)
         if detectable is None:
             parts.append("any loss at all: with this many draws this event cannot refute this claim")
         else:
@@ -270,4 +274,4 @@ class EstimateResult:
         if leak is not None:
             often = f"happen less often than about once in {1 / leak:,.0f} draws"
             parts.append(f"leaks that {often if leak < 2 / 3 else 'do not happen in every draw'}")
-        return "; ".join(parts)
+        return parts

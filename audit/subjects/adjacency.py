@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -29,16 +29,41 @@ UNCHECKED = "nobody checked that these are neighbours"
 EQUAL = "both inputs are equal: on this pair nothing can be lost, so nothing is tested"
 """The note on a pair of one input."""
 
+SAME_VALUES = "both inputs are equal in value: at most their types, shapes or order are tested"
+"""The note on inputs as `[3]` and `[3.0]`, which a mechanism may tell apart."""
+
 
 def notes_on_pair(left: Any, right: Any, relation: Any = None) -> tuple[str, ...]:
     """Return notes on two inputs: that they are one, and how records were counted if that may surprise.
 
     Numbers, texts, and lists and tables of such are compared; other objects are equal if they are one object.
     """
-    plain = isinstance(left, PLAIN) and type(left) is type(right)
-    equal = left is right or (plain and key_of(left) == key_of(right))
+    equal: tuple[str, ...] = ()
+    if left is right:
+        equal = (EQUAL,)
+    elif isinstance(left, PLAIN) and isinstance(right, PLAIN) and key_of(left) == key_of(right):
+        equal = (EQUAL if _form(left) == _form(right) else SAME_VALUES,)
     counted = _counted(left) if isinstance(relation, str) and relation in ADJACENCIES else ()
-    return (*((EQUAL,) if equal else ()), *counted)
+    return (*equal, *counted)
+
+
+def noted_equal(notes: Iterable[str]) -> str | None:
+    """Return the note that both inputs are equal, so that a claim which is not refuted is not tested; or None."""
+    return next((note for note in notes if note in (EQUAL, SAME_VALUES)), None)
+
+
+def _form(given: Any) -> Any:
+    """Return what can tell inputs of equal values apart: types, shapes, the order of names, the sign of a zero."""
+    match given:
+        case np.ndarray() if given.dtype == object:
+            return given.shape, [_form(part) for part in given.ravel().tolist()]
+        case np.ndarray():
+            return given.dtype, given.shape, given.tobytes()
+        case list() | tuple():
+            return type(given), [_form(part) for part in given]
+        case dict():
+            return type(given), [(repr(name), _form(part)) for name, part in given.items()]
+    return type(given), repr(given)
 
 
 def _counted(given: Any) -> tuple[str, ...]:
@@ -184,7 +209,9 @@ def _records(given: Any) -> list[Any]:
     require_records(given)
     if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
         return [key_of(row) for row in given]
+    converted = "pass its .to_numpy(), " if hasattr(given, "to_numpy") else ""
+    converted += 'its .to_dict("records"), ' if hasattr(given, "itertuples") else ""
     raise SubjectError(
         f"a named adjacency needs records, one a row of an array or a list, not {in_brief(given)}; "
-        "give a function instead"
+        f"{converted}{'or ' if converted else ''}give a function instead"
     )

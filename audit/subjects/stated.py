@@ -131,12 +131,13 @@ def claim_of_attributes(subject: object) -> tuple[Fraction, Fraction]:
     reference.common.errors.InputError
     """
     return (
-        parse_epsilon("claimed_epsilon", _attribute(subject, "claimed_epsilon", 1)),
-        parse_delta("claimed_delta", _attribute(subject, "claimed_delta", 0)),
+        parse_epsilon("claimed_epsilon", stated_number(subject, "claimed_epsilon", 1)),
+        parse_delta("claimed_delta", stated_number(subject, "claimed_delta", 0)),
     )
 
 
-def _attribute(subject: object, name: str, otherwise: int) -> Any:
+def stated_number(subject: object, name: str, otherwise: int | None) -> Any:
+    """Return a number that a subject states as an attribute, or the other one, unless reading it fails."""
     try:
         found = getattr(subject, name, otherwise)
     except FAILURES as problem:

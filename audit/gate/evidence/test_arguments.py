@@ -65,6 +65,7 @@ CALLS = {
     "workers": [of_mechanism],
     "epsilon": [of_mechanism],
     "allow_undecided": [of_mechanism],
+    "max_seconds": [of_mechanism],
 }
 WRONG = {
     "significance": [None, "0.05", True, math.nan, math.inf, -0.1, 0, 1, [0.05], 1e-13],
@@ -75,6 +76,7 @@ WRONG = {
     "draws": [None, "1000", True, 999, 1e4, 10**13],
     "allow_undecided": [None, "no", 1],
     "workers": [None, "2", True, 0],
+    "max_seconds": ["1", True, 0, -1, math.inf, math.nan],
     "epsilon": [None, "x", True, math.nan, math.inf, -1, 0, [1], 701],
 }
 

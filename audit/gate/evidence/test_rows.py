@@ -133,6 +133,13 @@ def test_sorted_scores_pass_with_a_word(order):
     assert epsilon_lower_bound(scores, drawn(2) + 1) > 0.5
 
 
+def test_bounds_assume_that_a_score_was_fixed_without_the_rows():
+    calls = np.repeat(drawn(1, 600), 2), np.repeat(drawn(2, 600), 2)
+    bounds = epsilon_lower_bound(drawn(1), drawn(2)), epsilon_lower_bound(*calls, outputs_per_call=2)
+    for found in (*bounds, trade_off(drawn(1), drawn(2))):
+        assert "was fixed without these" in found.assumes
+
+
 def test_pool_of_draws_passes_with_a_word():
     """Nothing tells it from a law of a thousand values, by which the bound would be right."""
     rng = np.random.default_rng(3)

@@ -16,7 +16,7 @@ from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
 from audit.evidence.verify import choice, outcome, verify
 from audit.gate.subjects.written_programs import command_line
-from audit.subjects.adjacency import EQUAL, notes_on_pair, require_neighbours
+from audit.subjects.adjacency import EQUAL, SAME_VALUES, notes_on_pair, require_neighbours
 
 HERE = "audit.gate.subjects.test_awkward_inputs"
 
@@ -29,18 +29,26 @@ COUNTED = "for request in requests(): say({'values': values({**request, 'input':
 @pytest.mark.parametrize(
     ("left", "right", "equal"),
     [
-        (0.5, 0.5, True),
-        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "a"]}, True),
-        (np.zeros((2, 2)), np.zeros((2, 2)), True),
+        (0.5, 0.5, EQUAL),
+        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "a"]}, EQUAL),
+        (np.zeros((2, 2)), np.zeros((2, 2)), EQUAL),
+        (np.array([1, "a"], dtype=object), np.array([1, "a"], dtype=object), EQUAL),
+        # what a mechanism can tell apart
+        (3, 3.0, SAME_VALUES),
+        ([3], [3.0], SAME_VALUES),
+        ([0.0], [-0.0], SAME_VALUES),
+        (np.zeros(3, dtype=int), np.zeros(3), SAME_VALUES),
+        (np.zeros((2, 3)), np.zeros((3, 2)), SAME_VALUES),
+        ({"x": 1, "y": 2}, {"y": 2, "x": 1}, SAME_VALUES),
         # null controls, and objects, of which nobody knows all that they hold
-        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "b"]}, False),
-        (np.zeros((2, 2)), np.eye(2), False),
-        (1, "1", False),
-        (pd.Series([1.0]), pd.Series([1.0]), False),
+        ({"rows": [np.zeros(3), "a"]}, {"rows": [np.zeros(3), "b"]}, None),
+        (np.zeros((2, 2)), np.eye(2), None),
+        (1, "1", None),
+        (pd.Series([1.0]), pd.Series([1.0]), None),
     ],
 )
 def test_equal_inputs_are_noted(left, right, equal):
-    assert notes_on_pair(left, right) == ((EQUAL,) if equal else ())
+    assert notes_on_pair(left, right) == ((equal,) if equal else ())
 
 
 class OfOneInput:
@@ -51,11 +59,21 @@ class OfOneInput:
         return rng.laplace(data[0], size=(count, 1))
 
 
+class OfOneValue(OfOneInput):
+    def inputs(self):
+        return [1], [1.0]
+
+
 def test_equal_inputs_are_noted_by_each_road(capsys):
     quick = {"draws": 1_000, "allow_undecided": True}
     assert EQUAL in assert_private(OfOneInput(), [1.0], [1.0], epsilon=3, **quick).notes
     assert main([f"{__name__}:OfOneInput", "--draws", "1000", "--epsilon", "3"]) == 3
     assert EQUAL in capsys.readouterr().out
+    assert main([f"{__name__}:OfOneValue", "--draws", "1000", "--epsilon", "3"]) == 3
+    told = capsys.readouterr().out
+    # in lines of a screen
+    assert SAME_VALUES in " ".join(told.split())
+    assert EQUAL not in " ".join(told.split())
 
 
 ALIKE = {"records": ([1, 2], [1, 2]), "nothing": (None, None), "one object": (KNOWN := object(), KNOWN)}
@@ -65,12 +83,24 @@ def noise(_, rng):
     return rng.laplace()
 
 
+def noise_by_type(data, rng):
+    return 4.0 * isinstance(data[0], int) + rng.laplace()
+
+
 @pytest.mark.parametrize("name", ALIKE)
 def test_equal_inputs_are_undecided(name):
     with pytest.raises(AssertionError, match=rf"undecided.*\n  {EQUAL}\n"):
         assert_private(noise, *ALIKE[name], epsilon=1, draws=20_000)
     # and so is no pair of others
     assert assert_private(noise, [1, 2], [1, 3], epsilon=1, draws=20_000).verdict == "not refuted"
+
+
+def test_inputs_that_differ_in_type_alone_are_noted_as_that():
+    with pytest.raises(AssertionError, match=rf"undecided.*\n  {SAME_VALUES}\n"):
+        assert_private(noise, [1, 2], [1, 2.0], epsilon=1, draws=5_000)
+    with pytest.raises(AssertionError, match=r"^refuted") as refuted:
+        assert_private(noise_by_type, [1], [1.0], epsilon=1, draws=5_000)
+    assert EQUAL not in str(refuted.value)
 
 
 def test_certificate_of_equal_inputs_does_not_pass_for_a_test(tmp_path):

@@ -39,10 +39,25 @@ def as_rows(outputs: Iterable[Any], outcomes: Sequence[Any] = ()) -> FloatArray:
         For an output that is neither a number nor one of the outcomes, and for outputs of different shapes.
     """
     rows = [_row(_place(output, outcomes) if outcomes else output) for output in outputs]
-    widths = sorted({len(row) for row in rows})
-    if len(widths) > 1:
-        raise SubjectError(f"outputs change shape: {widths} coordinates")
+    one_width({len(row) for row in rows})
     return np.array(rows)
+
+
+def one_width(widths: Iterable[int]) -> None:
+    """Refuse outputs of several lengths, and of none.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    found = sorted(widths)
+    if len(found) > 1:
+        raise SubjectError(
+            f"outputs change shape: {found} coordinates; a length that depends on the data tells the inputs apart "
+            "by itself: pad all outputs to one length"
+        )
+    if found == [0]:
+        raise SubjectError("an output must have at least one number")
 
 
 def type_of(output: Any) -> str:
