@@ -15,8 +15,9 @@ import numpy as np
 from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.mixed import Both, Coins
 from audit.auditor.events.reduction import Reduction, Screen
-from audit.auditor.first import FirstOutputs, Pristine
+from audit.auditor.first import FirstOutputs
 from audit.auditor.notes import SHARED_GENERATOR
+from audit.auditor.pristine import Pristine
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
 from audit.common.keys import key_of

@@ -19,7 +19,8 @@ import numpy as np
 from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
-from audit.auditor.first import NOT_COPIED, Pristine
+from audit.auditor.first import NOT_COPIED
+from audit.auditor.pristine import Pristine
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
