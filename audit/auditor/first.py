@@ -16,11 +16,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from audit.auditor.deadline import Deadline
+from audit.auditor.differences import (
+    FEW,
+    LargestDifference,
+    compared,
+    difference,
+    later_half,
+    share_noise,
+    vary_by_row,
+)
 from audit.auditor.pristine import Pristine
 from audit.auditor.subject import FAILURES, SubjectError
-from audit.bounds.overdispersion import log_p_value
 from audit.common.keys import key_of
-from reference.common.arrays import FloatArray, IntArray
+from reference.common.arrays import FloatArray
 
 CHANCE = 1e-9
 """Chance that first outputs of one law with later ones are called different, each time an event is chosen."""
@@ -34,29 +42,20 @@ SECOND_CALL = 4
 MOST_LATER, MOST_VALUES = 2**15, 2**19
 """Most later outputs on an input, and numbers in them."""
 
-MOST_COORDINATES, FEW = 64, 64
-"""Coordinates that are compared; of more, these at equal distances."""
-
 SIDES = ("left", "right")
-
-CELLS = 32
-"""Parts of equal size, of all outputs in order: each interval of neighbouring parts is an event."""
 
 LONGEST_FIRST, LONGEST = 2.0, 0.5
 """Seconds for the first step, and expected ones up to which a further step is made."""
 
 SHARE_OF_TIME = 0.05
-"""Of a limited time, at most."""
-
-DOUBT = 1e-3
-"""Chance that copies with noise of their own are said to share it; they are then compared no further."""
+"""Of a limited time, at most, apart from a call that has begun."""
 
 DOUBTED_COPIES, DOUBTED_CALLS, LATE = 64, 16, 32
 """Fewest copies made again in doubt; their calls, of so many outputs each, after one of one output; and the last
 outputs, which are taken for later ones."""
 
 FEWEST_PROCESSES = 12
-"""Processes whose first outputs are compared."""
+"""Processes that drew first on one input, of which at least so many are compared."""
 
 _SEEN_HERE = "only in the first calls here was it seen whether first outputs differ from later ones"
 
@@ -90,91 +89,6 @@ class _Unusable(Exception):  # noqa: N818
         super().__init__(note)
         self.note = note
 
-
-@dataclass(frozen=True)
-class LargestDifference:
-    """The interval in which the shares of first and later outputs differ most.
-
-    Parameters
-    ----------
-    log_p : float
-        Log of a bound on the chance that outputs of one law differ so much, in any interval and coordinate.
-    coordinate : int
-    low, high : float
-        The interval, without its lower end.
-    first, later : tuple of int
-        Outputs inside, and all.
-    """
-
-    log_p: float
-    coordinate: int = 0
-    low: float = -math.inf
-    high: float = math.inf
-    first: tuple[int, int] = (0, 0)
-    later: tuple[int, int] = (0, 0)
-
-    def __str__(self) -> str:
-        """Return the interval and both counts."""
-        shares = (f"{inside:,} of {number:,}" for inside, number in (self.first, self.later))
-        place = f"output[{self.coordinate}] in ({self.low:.6g}, {self.high:.6g}]"
-        return f"{place}: {' of them, and '.join(shares)} later ones"
-
-
-def difference(first: FloatArray, later: FloatArray) -> LargestDifference:
-    """Return where first outputs differ most from later ones.
-
-    Let n of N outputs be the first ones.  If all are independent and have one law, then, whatever the law, any n
-    of them are equally likely to be these.  Both ends of an interval are values at fixed ranks of all outputs in
-    order, so that K of them are inside; of a random n, a share of at least q > K / N is inside with probability at
-    most exp(-n D(q, K / N)), and likewise below (Hoeffding 1963, theorems 1 and 4), where D is the divergence of
-    two coins.  All intervals and coordinates share the chance.
-
-    Parameters
-    ----------
-    first, later : ndarray, shape (n, k) and (m, k)
-        NaN counts as the largest value.
-    """
-    found = []
-    for k in range(first.shape[1]):
-        ours = np.sort(first[:, k])
-        # stable: quick where the later ones are in order
-        both = np.sort(np.concatenate([later[:, k], ours]), kind="stable")
-        ends = np.unique(both[np.arange(1, CELLS) * len(both) // CELLS])
-        below = [
-            np.concatenate([[0], np.searchsorted(side, ends, side="right"), [len(side)]]) for side in (ours, both)
-        ]
-        start, end = np.triu_indices(len(ends) + 2, 1)
-        inside, of_both = (side[end] - side[start] for side in below)
-        log_p = -len(ours) * _divergence(inside / len(ours), of_both / len(both))
-        best = int(log_p.argmin())
-        places = np.concatenate([[-np.inf], ends, [np.inf]])
-        counts = int(inside[best]), int(of_both[best] - inside[best])
-        found.append(
-            LargestDifference(
-                float(log_p[best]) + math.log(2 * len(start) * first.shape[1]),
-                k,
-                float(places[start[best]]),
-                float(places[end[best]]),
-                (counts[0], len(first)),
-                (counts[1], len(later)),
-            )
-        )
-    return min(found, key=lambda one: one.log_p)
-
-
-def compared(width: int) -> IntArray:
-    """Return the coordinates that are compared."""
-    return np.unique(np.linspace(0, width - 1, min(width, MOST_COORDINATES)).astype(np.intp))
-
-
-def _divergence(share: FloatArray, expected: FloatArray) -> FloatArray:
-    """Return the divergence of coins; an expected 0 or 1 is the share."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = share * np.log(share / expected), (1 - share) * np.log((1 - share) / (1 - expected))
-    return np.asarray(sum(np.where(np.isfinite(term), term, 0.0) for term in terms))
-
-
-# --- The check -------------------------------------------------------------------------------------------------
 
 FIRST_STREAM, DOUBT_STREAM = 2**20, 2**21
 """Numbers of the probe's phase from which on copies draw, and draw in doubt."""
@@ -221,6 +135,8 @@ class FirstOutputs:
         The outputs of the first calls of the subject itself, on each input.
     before : sequence
         What told the inputs apart before the first draw (:func:`audit.common.keys.key_of`).
+    opening : float
+        Seconds that the very first calls took, one on each input.
     note : str or None
         Why copies say less than they might.
     """
@@ -228,6 +144,7 @@ class FirstOutputs:
     pristine: Pristine | None
     here: Sequence[Sequence[FloatArray]]
     before: Sequence[Any]
+    opening: float = 0.0
     note: str | None = None
     _drawn: tuple[list[FloatArray], list[FloatArray]] = field(default_factory=lambda: ([], []))
     _seconds: float = 0.0
@@ -235,10 +152,19 @@ class FirstOutputs:
 
     def __post_init__(self) -> None:
         """Keep the coordinates that are compared."""
-        self.columns = compared(self.here[0][0].shape[1])
+        self.width = self.here[0][0].shape[1]
+        self.columns = compared(self.width)
         self.here = [[outputs[:, self.columns] for outputs in side] for side in self.here]
         if self.pristine is None:
             self._end(NOT_COPIED)
+
+    @property
+    def notes(self) -> list[str]:
+        """Why less is known than might be."""
+        notes = [] if self.note is None else [self.note]
+        if self.width > len(self.columns):
+            notes.append(f"first outputs were compared in {len(self.columns):,} of {self.width:,} coordinates")
+        return notes
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return nothing: machines that draw do not compare."""
@@ -316,10 +242,12 @@ class FirstOutputs:
             made = len(self._drawn[0])
             if self._ended or (made and step > most):
                 return
-            expected = self._seconds / made * (step - made) if made else 0.0
-            longest = LONGEST if made else LONGEST_FIRST
-            longest = min(longest, SHARE_OF_TIME * source.deadline.left)
+            left = SHARE_OF_TIME * source.deadline.left - self._seconds
+            longest = min(LONGEST if made else LONGEST_FIRST, left)
+            # a copy makes first calls, too; without a limit one of them is tried, however slow
+            expected = self._seconds / made * (step - made) if made else min(self.opening, LONGEST_FIRST)
             if expected > longest:
+                self._end(None if made else NO_TIME)
                 return
             start = source.deadline.now()
             try:
@@ -380,10 +308,10 @@ class FirstOutputs:
         """
         try:
             drawn = self._aged(source, side)
-            if _share(drawn[:, :, k]):
+            if share_noise(drawn[:, :, k]):
                 return COPIES_SHARE
-            late = _late(drawn)
-            if _vary(late[:, :, k]):
+            late = later_half(drawn)
+            if vary_by_row(late[:, :, k]):
                 return self._doubt_alone(
                     source, [drawn if one == side else self._aged(source, one) for one in (0, 1)]
                 )
@@ -400,10 +328,10 @@ class FirstOutputs:
         """
         looks = (FIRST_OF_COPIES, slice(0, 1)), (SECOND_OF_COPIES, slice(1, 1 + SECOND_CALL))
         for side, (words, places) in product((0, 1), looks):
-            found = difference(np.concatenate(drawn[side][:, places]), np.concatenate(_late(drawn[side])))
+            found = difference(np.concatenate(drawn[side][:, places]), np.concatenate(later_half(drawn[side])))
             if found.log_p + math.log(2 * len(looks)) >= math.log(CHANCE):
                 continue
-            if _share(drawn[side][:, :, found.coordinate]):
+            if share_noise(drawn[side][:, :, found.coordinate]):
                 return COPIES_SHARE
             raise self._refusal(source, words, side, found)
         return COPIES_KEEP
@@ -423,55 +351,32 @@ class FirstOutputs:
         return np.array(drawn)
 
 
-def _late(drawn: FloatArray) -> FloatArray:
-    """Return the later half of outputs of copies."""
-    return drawn[:, drawn.shape[1] // 2 :]
-
-
-def _share(values: FloatArray) -> bool:
-    """Return whether copies may share noise, so that they say nothing of each other; shape (copies, outputs).
-
-    What nobody can give a new seed is the same in all copies, as a table of noise.  Then their outputs at one
-    place of a call are more alike than at several, or are the same for all copies and others at other places.
-    """
-    early = values[:, : values.shape[1] // 2]
-    same = early[0, (early == early[0]).all(axis=0)]
-    return len(np.unique(same)) > 1 or _vary(_late(values).T)
-
-
-def check_processes(firsts: Sequence[Sequence[FloatArray]], more: Sequence[Sequence[FloatArray]]) -> None:
-    """Refuse a subject whose first output in a process differs from the next ones of the same processes.
+def check_processes(drawn: Sequence[tuple[FloatArray, FloatArray]], side: int) -> bool:
+    """Refuse a subject whose first output in a process differs from the next ones; return if there are enough.
 
     A module or a function may know how often it was called, and no copy of an object forgets that.  Twelve
-    processes show that first outputs have no noise, and hardly that they have less.  Each draws on left first.
+    processes show that first outputs have no noise, and hardly that they have less.
 
     Parameters
     ----------
-    firsts, more : sequence of pairs of ndarray
-        For each process the outputs on left and right, the first one and some that follow.
+    drawn : sequence of pairs of ndarray
+        For each process the outputs on this input, the first one and some that follow; all processes drew first on
+        the same input.
+    side : int
 
     Raises
     ------
     audit.auditor.subject.SubjectError
     """
-    if len(firsts) < FEWEST_PROCESSES:
-        return
-    for side in (0, 1):
-        after = np.array([pair[side] for pair in more])
-        first = np.concatenate([pair[side] for pair in firsts])[:, : after.shape[2]]
-        found = difference(first, np.concatenate(after))
-        # a generator that processes have in common, and nobody can give a new seed
-        if found.log_p + math.log(2) < math.log(CHANCE) and not _vary(after[:, :, found.coordinate].T):
-            raise SubjectError(
-                f"the first outputs of processes differ from later ones: on {SIDES[side]} {found}; each release "
-                "may come from a new process, so all outputs must have one law"
-            )
-
-
-def _vary(values: FloatArray) -> bool:
-    """Return whether rows differ more than independent values in any order; shape (rows, values of each)."""
-    found = []
-    for middle in np.quantile(values, (0.25, 0.5, 0.75), method="lower"):
-        counts = (values > middle).sum(axis=1)
-        found.append(log_p_value([np.bincount(counts, minlength=values.shape[1] + 1)]))
-    return min(found) < math.log(DOUBT / len(found))
+    if len(drawn) < FEWEST_PROCESSES:
+        return False
+    after = np.array([later for _, later in drawn])
+    first = np.concatenate([one for one, _ in drawn])[:, : after.shape[2]]
+    found = difference(first, np.concatenate(after))
+    # a generator that processes have in common, and nobody can give a new seed
+    if found.log_p + math.log(4) < math.log(CHANCE) and not vary_by_row(after[:, :, found.coordinate].T):
+        raise SubjectError(
+            f"the first outputs of processes differ from later ones: on {SIDES[side]} {found}; each release "
+            "may come from a new process, so all outputs must have one law"
+        )
+    return True

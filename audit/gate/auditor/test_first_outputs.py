@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from audit.auditor import first
+from audit.auditor.deadline import Deadline
 from audit.auditor.draws import CHOOSE, Draws
 from audit.auditor.subject import SubjectError
 from audit.epsilon_estimate import main
@@ -109,7 +110,8 @@ class OwnGeneratorToo(NoNoiseAtFirst):
 
 class WideAtFirst(NoNoiseAtFirst):
     def sample(self, data, count, rng):
-        return np.hstack([rng.laplace(size=(count, 99)), super().sample(data, count, rng)])
+        before = rng.laplace(size=(count, 77))
+        return np.hstack([before, super().sample(data, count, rng), rng.laplace(size=(count, 222))])
 
 
 BROKEN = {
@@ -122,7 +124,7 @@ BROKEN = {
     NoNoiseInFirstOutputs: "first outputs of calls",
     OfTheProcess: "first call differ",
     OwnGeneratorToo: "first call differ",
-    WideAtFirst: r"output\[99\] in",
+    WideAtFirst: r"output\[77\] in",
 }
 
 
@@ -266,6 +268,33 @@ def test_copies_of_slow_subjects_take_little_time(monkeypatch):
     assert Slow.calls < 100
 
 
+def test_no_copy_is_made_where_a_first_call_takes_more_than_a_share_of_the_time():
+    class SlowAtFirst(Counting):
+        first_calls = 0
+
+        def sample(self, data, count, rng):
+            if not self.calls:
+                SlowAtFirst.first_calls += 1
+                time.sleep(0.2)
+            return super().sample(data, count, rng)
+
+    assert checked(SlowAtFirst(), 1_000, deadline=Deadline.after(3.0)).note == first.NO_TIME
+    assert SlowAtFirst.first_calls == 1
+    assert checked(Counting(), 1_000, deadline=Deadline.after(300.0)).note is None
+
+
+def test_coordinates_that_are_not_compared_are_a_note():
+    class Wide(Right):
+        def sample(self, data, count, rng):
+            return data + rng.laplace(size=(count, self.width))
+
+    for Wide.width, notes in (
+        (100, []),
+        (1_100, ["first outputs were compared in 1,024 of 1,100 coordinates"]),
+    ):
+        assert checked(Wide(), 300).notes == notes
+
+
 # --- The chance ------------------------------------------------------------------------------------------------
 
 
@@ -282,8 +311,10 @@ def test_chance_of_a_difference_is_at_most_what_is_stated(law):
     """By simulation, at chances that can be simulated."""
     rng, runs = np.random.default_rng(0), 1_500
     found = np.array([first.difference(law(rng, (20, 2)), law(rng, (90, 2))).log_p for _ in range(runs)])
+    wide = np.array([first.difference(law(rng, (20, 80)), law(rng, (90, 80))).log_p for _ in range(20)])
     for level in (0.5, 0.1, 0.01):
         assert (found <= np.log(level)).mean() <= level
+    assert (wide <= np.log(0.5)).mean() <= 0.5
 
 
 @pytest.mark.parametrize(
