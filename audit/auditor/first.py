@@ -50,8 +50,8 @@ LONGEST_FIRST, LONGEST = 2.0, 0.5
 SHARE_OF_TIME = 0.05
 """Of a limited time, at most, apart from a call that has begun."""
 
-DOUBTED_COPIES, DOUBTED_CALLS, LATE = 64, 16, 32
-"""Fewest copies made again in doubt; their calls, of so many outputs each, after one of one output; and the last
+DOUBTED_COPIES, DOUBTED_CALLS, DOUBTED_ROWS, LATE = 64, 36, 8, 32
+"""Fewest copies made again in doubt; their calls, and outputs of each, after one of one output; and the last
 outputs, which are taken for later ones."""
 
 FEWEST_PROCESSES = 12
@@ -339,10 +339,10 @@ class FirstOutputs:
     def _aged(self, source: Drawing, side: int) -> FloatArray:
         """Return outputs of further fresh copies, the first and the last ones; shape (copies, outputs, k).
 
-        Each makes about as many calls as the subject did on an input before anything was learned.
+        Each makes more calls than the subject did before anything was learned.
         """
         copies = max(DOUBTED_COPIES, len(self._drawn[0])) if len(self.columns) <= FEW else DOUBTED_COPIES
-        sizes = (1, *DOUBTED_CALLS * (min(DOUBTED_CALLS, source.chunk_rows),))
+        sizes = (1, *DOUBTED_CALLS * (min(DOUBTED_ROWS, source.chunk_rows),))
         drawn = []
         for copy in range(copies):
             outputs = self._outputs(source, DOUBT_STREAM + copy, side, sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import gc
 import random
 import re
@@ -22,7 +23,18 @@ MOST_OBJECTS, MOST_BYTES = 10_000, 2**28
 MOST_ITEMS = 100_000
 """Items of the inputs among which parts of a subject are looked for."""
 
-ATOMS = (type, FunctionType, BuiltinFunctionType, ModuleType, str, bytes, Number, re.Pattern, type(None))
+ATOMS = (
+    type,
+    enum.Enum,
+    FunctionType,
+    BuiltinFunctionType,
+    ModuleType,
+    str,
+    bytes,
+    Number,
+    re.Pattern,
+    type(None),
+)
 """What a copy has in common with its original."""
 
 GENERATORS = (

@@ -81,7 +81,7 @@ def confirmed(
     refuting: Callable[[Estimate], CertifiedEvent | None],
     entropy: int,
     here: Callable[[], Subject],
-    patience: float | None = None,
+    max_seconds: float | None = None,
     *,
     anew: bool = False,
 ) -> Estimate:
@@ -95,8 +95,10 @@ def confirmed(
         Makes the estimate, and the first draws.
     refuting : callable
         Returns what refutes the claim; None if nothing does.
-    entropy, here, patience
+    entropy, here
         As for :func:`compare_with`.
+    max_seconds : float, optional
+        Of the estimate and of other processes: the estimate leaves these :func:`patience_within`.
     anew : bool
         Whether `make` imports the subject's module again, generators of its own included.  Then an estimate that
         refutes nothing has a note if the noise does not depend on the generator.  One of many draws has a note,
@@ -107,6 +109,7 @@ def confirmed(
     audit.auditor.subject.SubjectError
         When they contradict it.
     """
+    patience = None if max_seconds is None else patience_within(max_seconds)
     with copied(make) as copies:
         start = time.monotonic()
         found = carry_out()
@@ -114,7 +117,7 @@ def confirmed(
         refuted = refuting(found)
         if refuted is None:
             return replace(
-                found, notes=(*found.notes, *_on_processes(copies, found, entropy, patience, took, anew))
+                found, notes=(*found.notes, *_on_processes(copies, found, entropy, took, max_seconds, anew))
             )
         note = compare_with(copies, refuted.event, refuted.counts, entropy, here, patience)
     if note is None:
@@ -125,16 +128,16 @@ def confirmed(
 
 
 def _on_processes(
-    copies: Copies | None, found: Estimate, entropy: int, patience: float | None, took: float, anew: bool
+    copies: Copies | None, found: Estimate, entropy: int, took: float, max_seconds: float | None, anew: bool
 ) -> list[str]:
     """Return what other processes tell of an estimate that refutes nothing, and took so many seconds."""
-    start = time.monotonic()
+    start, patience = time.monotonic(), None if max_seconds is None else patience_within(max_seconds)
     notes = [SAME_NOISE] if anew and drawn_alike(copies, entropy, patience) else []
     spent = time.monotonic() - start
     if found.draws < DRAWS_FOR_FIRST:
         return notes
     left = max(FOR_FIRST, SHARE_FOR_FIRST * took)
-    left = left if patience is None else min(left, patience - spent)
+    left = left if max_seconds is None else min(left, max_seconds - took - spent)
     per_call = 1 if found.counts.calls is None else found.counts.calls.outputs_per_call
     note = compare_firsts(copies, entropy + 2, left, per_call, spent / 2 if anew else 0.0)
     return notes if note is None else [*notes, f"{FIRSTS_NOT_COMPARED}: {note}"]
@@ -175,8 +178,9 @@ def compare_firsts(
     """
     if copies is None:
         return "the system cannot copy processes"
-    if 2 * FEWEST_PROCESSES * each > patience:
-        return f"each takes {each:.2g} s, and there were {max(0.0, patience):.2g} s for {2 * FEWEST_PROCESSES}"
+    number = 2 * FEWEST_PROCESSES
+    if number * each > patience:
+        return f"each takes {each:.2g} s or more, and there were {max(0.0, patience):.2g} s for {number}"
     calls, more = (1, LATER) if per_call == 1 else (1 + LATER, 0)
     asked = CopyRequest(calls, per_call, more, MOST_COMPARED, in_turn=True)
     drawn = copies.draw(entropy, asked, patience, PROCESSES)

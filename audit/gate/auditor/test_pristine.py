@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import random
 import threading
 from fractions import Fraction
@@ -170,6 +171,14 @@ class WithoutABound(Right):
         return outputs if self.bound is self.marker else np.clip(outputs, -1, 1)
 
 
+class Bounds(enum.Enum):
+    NONE = 0
+
+
+class WithoutAChoice(WithoutABound):
+    marker = Bounds.NONE
+
+
 class WithoutAField(WithoutABound):
     marker = dataclasses.MISSING
 
@@ -264,7 +273,7 @@ class HoldsItself(Right):
 
 COMPARED = [
     *(Buffered, ByIdentity),
-    *(WithoutABound, WithoutAField, WithoutAWord, ByItsRecords),
+    *(WithoutABound, WithoutAChoice, WithoutAField, WithoutAWord, ByItsRecords),
     *(OwnGenerator, OwnOldGenerator, OwnBits, OwnSeeds, OwnPythonGenerator, OfTheSystem),
 ]
 IN_DOUBT = [Filled, Hidden, PartlyHidden, HiddenCoins]
