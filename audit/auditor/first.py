@@ -355,7 +355,7 @@ def check_processes(drawn: Sequence[tuple[FloatArray, FloatArray]], side: int) -
     """Refuse a subject whose first output in a process differs from the next ones; return if there are enough.
 
     A module or a function may know how often it was called, and no copy of an object forgets that.  Twelve
-    processes show that first outputs have no noise, and hardly that they have less.
+    processes show that first outputs have no Laplace noise, and hardly that they have less.
 
     Parameters
     ----------
