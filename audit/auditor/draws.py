@@ -15,8 +15,9 @@ import numpy as np
 from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.mixed import Both, Coins
 from audit.auditor.events.reduction import Reduction, Screen
-from audit.auditor.first import FirstOutputs, Pristine
+from audit.auditor.first import FirstOutputs
 from audit.auditor.notes import SHARED_GENERATOR
+from audit.auditor.pristine import Pristine
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
 from audit.common.keys import key_of
@@ -123,7 +124,9 @@ class Draws:
         probe = cls(subject, two_inputs(inputs), -1, entropy, workers)
         unchanged = [key_of(given) for given in probe.inputs]
         pristine, rows = Pristine.of(subject, probe.inputs), min(OPENING, getattr(subject, "most_rows", OPENING))
+        start = deadline.now()
         opening = [probe._one(side, rows, probe.generator(0, 0, side)) for side in (0, 1)]
+        seconds = deadline.now() - start
         widths = {outputs.shape[1] for outputs in opening}
         if len(widths) > 1:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
@@ -137,14 +140,14 @@ class Draws:
         )
         shared = not getattr(subject, "own_entropy", False) and _global_state() != before
         here = [[one, *more] for one, more in zip(opening, calls, strict=True)]
-        first = FirstOutputs(pristine, here, unchanged)
+        first = FirstOutputs(pristine, here, unchanged, seconds)
         return replace(source, uses_global=shared, outputs_per_call=outputs_per_call, first=first)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about how the draws were made and checked."""
         found = [SHARED_GENERATOR] if self.uses_global else []
-        return (*found, *([] if self.first is None or self.first.note is None else [self.first.note]))
+        return (*found, *([] if self.first is None else self.first.notes))
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:
         """Return the generator of one chunk on one input."""

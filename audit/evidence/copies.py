@@ -7,36 +7,27 @@ draw, and each copy builds the subject again.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import random
-import signal
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from multiprocessing import Pipe
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
+from audit.auditor.differences import MOST_COORDINATES as MOST_COMPARED
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.mixed import Both, Pair
-from audit.auditor.first import check_processes
+from audit.auditor.first import FEWEST_PROCESSES, check_processes
 from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
+from audit.evidence.forks import MOST_VALUES, Copies, CopyRequest, copied, outputs_of_call
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.nearness import CHANCE, MOST_COORDINATES, check_more
 from reference.common.arrays import FloatArray, IntArray
-from reference.common.processes import end_with
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
 
 COPIES, FEWEST_CALLS, MOST_CALLS, CALLS_PER_DRAWS = 16, 8, 32, 200
 """Processes that draw, and calls of each on each input: one call per this many draws on an input here."""
@@ -51,9 +42,6 @@ MOST_MORE, MORE_SHARE, MORE_SHARE_BY_CLOCK = 2048, 8, 80
 """Outputs compared one by one on an input: the most; one for every so many that certified; the same where time is
 limited.  As many come from other processes, and twice as many are drawn here."""
 
-MOST_VALUES = 2**20
-"""Numbers in one of these calls: wide outputs are fewer."""
-
 NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
 )
@@ -62,8 +50,15 @@ NOT_COMPARED = (
 ALIKE = 16
 """Outputs that two processes must share, all distinct: by any law the chance of that is at most 16^-16."""
 
-DRAWS_FOR_FIRST, FOR_FIRST = 200_000, 0.5
-"""Draws from which on the first outputs of processes are compared with their later ones; seconds for that."""
+DRAWS_FOR_FIRST, FOR_FIRST, SHARE_FOR_FIRST = 200_000, 8.0, 0.1
+"""Draws from which on the first outputs of processes are compared with their later ones; seconds for that, or a
+share of what the audit took, if that is more."""
+
+PROCESSES, LATER = 28, 32
+"""Processes whose first outputs are compared, half of which draw on right first; and later outputs of each."""
+
+FIRSTS_NOT_COMPARED = "whether the first outputs of a new process differ from later ones was not seen"
+"""A note, with the reason, where nothing is refuted."""
 
 SAME_NOISE = (
     "two other processes drew the same noise from different generators: if its seed is fixed, or made of the "
@@ -75,157 +70,9 @@ NO_NOISE = "each input always gives one output, in other processes too: a releas
 """A note that replaces the one that leaves it open."""
 
 
-@dataclass(frozen=True)
-class CopyRequest:
-    """The draws that a copy makes on each input.
-
-    Parameters
-    ----------
-    calls, per_call : int
-        Calls, whose first output is sent back, and outputs of each.
-    more : int
-        Outputs of one further call, all sent back; 0 for none.
-    """
-
-    calls: int
-    per_call: int
-    more: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class CopyOutputs:
-    """The outputs of one copy on both inputs: the first of each call, and those of one long call."""
-
-    firsts: Pair
-    more: Pair
-
-
-@dataclass(frozen=True, eq=False)
-class Copies:
-    """A process as it was before the first draw, which makes copies of itself on request.
-
-    Parameters
-    ----------
-    pipe : multiprocessing.connection.Connection
-    """
-
-    pipe: Connection[Any, Any]
-
-    def draw(self, entropy: int, asked: CopyRequest, patience: float, number: int = COPIES) -> list[CopyOutputs]:
-        """Return the draws of the copies, of this number, that answered in time.
-
-        Copies that gave the same bits count as one: their generator is that of the original process.
-        """
-        found: dict[bytes, CopyOutputs] = {}
-        deadline = time.monotonic() + patience
-        for copy in range(number):
-            try:
-                self.pipe.send(((entropy, copy), asked))
-                if not self.pipe.poll(max(0.0, deadline - time.monotonic())):
-                    break
-                answer = self.pipe.recv()
-            except (OSError, EOFError):
-                break
-            if answer is not None:
-                found[b"".join(side.tobytes() for side in (*answer.firsts, *answer.more))] = answer
-        return list(found.values())
-
-
 def patience_within(max_seconds: float) -> float:
     """Return the seconds that copies get of an audit's time: half a second or a twentieth, a quarter at most."""
     return min(PATIENCE, max_seconds / 4, max(LEAST_PATIENCE, max_seconds / 20))
-
-
-@contextmanager
-def copied(make: Callable[[], Subject]) -> Iterator[Copies | None]:
-    """Make a waiting copy of this process; None if the system cannot copy processes.
-
-    Parameters
-    ----------
-    make : callable
-        Builds the subject; called in each copy.
-    """
-    if not hasattr(os, "fork"):
-        yield None
-        return
-    (ours, theirs), parent = Pipe(), os.getpid()
-    with warnings.catch_warnings():
-        # Python 3.12 warns of threads: a copy that hangs because of one runs out of time, and is ended
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if not child:
-        ours.close()
-        _alone(parent, lambda: _serve(theirs, make))
-    theirs.close()
-    try:
-        yield Copies(ours)
-    finally:
-        ours.close()
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-
-
-# --- In the copies ---------------------------------------------------------------------------------------------
-
-
-def _alone(parent: int, work: Callable[[], None]) -> None:
-    """Do the work, and end this process, so that nothing of its original runs twice."""
-    with contextlib.suppress(BaseException):
-        end_with(parent)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nowhere, stream)
-        work()
-    os._exit(0)
-
-
-def _serve(pipe: Connection[Any, Any], make: Callable[[], Subject]) -> None:
-    """Let a new copy answer each request."""
-    while True:
-        seed, asked = pipe.recv()
-        parent, (answered, answer) = os.getpid(), Pipe(duplex=False)
-        child = os.fork()
-        if not child:
-            _alone(parent, lambda: answer.send(_outputs(make, seed, asked)))  # noqa: B023
-        answer.close()
-        try:
-            drawn = answered.recv()
-        except EOFError:
-            drawn = None
-        answered.close()
-        os.waitpid(child, 0)
-        pipe.send(drawn)
-
-
-def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: CopyRequest) -> CopyOutputs:
-    """Return the outputs that are asked for."""
-    # the process's global generators must not repeat the original's draws
-    shared = np.random.SeedSequence(seed).generate_state(1)
-    np.random.seed(shared)  # noqa: NPY002
-    random.seed(int(shared[0]))
-    subject = make()
-    sides = []
-    for side, given in enumerate(subject.inputs()):
-        calls = [_call(subject, given, asked.per_call, (*seed, side, call))[:1] for call in range(asked.calls)]
-        more = min(asked.more, MOST_VALUES // calls[0].shape[1])
-        sides.append((np.concatenate(calls), _call(subject, given, more, (*seed, side, asked.calls))))
-    (left, more_left), (right, more_right) = sides
-    return CopyOutputs((left, right), (more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]))
-
-
-def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
-    """Return the outputs of one call, with its own generator."""
-    if not rows:
-        return np.empty((0, 1))
-    rng = np.random.default_rng(np.random.SeedSequence(stream[:-2], spawn_key=stream[-2:]))
-    return np.asarray(subject.sample(given, rows, rng), dtype=np.float64)
-
-
-# --- What they show --------------------------------------------------------------------------------------------
 
 
 def confirmed(
@@ -234,7 +81,7 @@ def confirmed(
     refuting: Callable[[Estimate], CertifiedEvent | None],
     entropy: int,
     here: Callable[[], Subject],
-    patience: float | None = None,
+    max_seconds: float | None = None,
     *,
     anew: bool = False,
 ) -> Estimate:
@@ -248,30 +95,30 @@ def confirmed(
         Makes the estimate, and the first draws.
     refuting : callable
         Returns what refutes the claim; None if nothing does.
-    entropy, here, patience
+    entropy, here
         As for :func:`compare_with`.
+    max_seconds : float, optional
+        Of the estimate and of other processes: the estimate leaves these :func:`patience_within`.
     anew : bool
         Whether `make` imports the subject's module again, generators of its own included.  Then an estimate that
-        refutes nothing has a note if the noise does not depend on the generator.
+        refutes nothing has a note if the noise does not depend on the generator.  One of many draws has a note,
+        too, if the first outputs of other processes were not compared with their later ones.
 
     Raises
     ------
     audit.auditor.subject.SubjectError
         When they contradict it.
     """
+    patience = None if max_seconds is None else patience_within(max_seconds)
     with copied(make) as copies:
+        start = time.monotonic()
         found = carry_out()
+        took = time.monotonic() - start
         refuted = refuting(found)
         if refuted is None:
-            start = time.monotonic()
-            alike = anew and drawn_alike(copies, entropy, patience)
-            spent = time.monotonic() - start
-            left = FOR_FIRST if patience is None else min(FOR_FIRST, patience - spent)
-            # calls that are taken whole may begin as they like; of slow processes too few would answer
-            enough = found.draws >= DRAWS_FOR_FIRST and found.counts.calls is None
-            if copies is not None and enough and COPIES // 2 * spent <= left:
-                compare_firsts(copies, entropy + 2, left)
-            return replace(found, notes=(*found.notes, SAME_NOISE)) if alike else found
+            return replace(
+                found, notes=(*found.notes, *_on_processes(copies, found, entropy, took, max_seconds, anew))
+            )
         note = compare_with(copies, refuted.event, refuted.counts, entropy, here, patience)
     if note is None:
         # nothing was kept: it is a release without noise, and no question is left
@@ -280,12 +127,28 @@ def confirmed(
     return replace(found, notes=(*found.notes, note))
 
 
+def _on_processes(
+    copies: Copies | None, found: Estimate, entropy: int, took: float, max_seconds: float | None, anew: bool
+) -> list[str]:
+    """Return what other processes tell of an estimate that refutes nothing, and took so many seconds."""
+    start, patience = time.monotonic(), None if max_seconds is None else patience_within(max_seconds)
+    notes = [SAME_NOISE] if anew and drawn_alike(copies, entropy, patience) else []
+    spent = time.monotonic() - start
+    if found.draws < DRAWS_FOR_FIRST:
+        return notes
+    left = max(FOR_FIRST, SHARE_FOR_FIRST * took)
+    left = left if max_seconds is None else min(left, max_seconds - took - spent)
+    per_call = 1 if found.counts.calls is None else found.counts.calls.outputs_per_call
+    note = compare_firsts(copies, entropy + 2, left, per_call, spent / 2 if anew else 0.0)
+    return notes if note is None else [*notes, f"{FIRSTS_NOT_COMPARED}: {note}"]
+
+
 def drawn_alike(copies: Copies | None, entropy: int, patience: float | None = None) -> bool:
     """Return whether two other processes, with different generators, made the same distinct draws."""
     if copies is None:
         return False
     limit = PATIENCE if patience is None else patience / 2
-    asked = CopyRequest(calls=1, per_call=1, more=ALIKE)
+    asked = CopyRequest(calls=1, per_call=1, more=ALIKE, width=MOST_COORDINATES)
     one = copies.draw(entropy, asked, limit, 1)
     # a copy that was too slow may answer later: nothing more is asked then
     other = one and copies.draw(entropy + 1, asked, limit, 1)
@@ -295,10 +158,44 @@ def drawn_alike(copies: Copies | None, entropy: int, patience: float | None = No
     )
 
 
-def compare_firsts(copies: Copies, entropy: int, patience: float) -> None:
-    """Refuse a subject whose first output in a process differs from the next ones, if enough answer in time."""
-    drawn = copies.draw(entropy, CopyRequest(calls=1, per_call=1, more=ALIKE), patience)
-    check_processes([one.firsts for one in drawn], [one.more for one in drawn])
+def compare_firsts(
+    copies: Copies | None, entropy: int, patience: float, per_call: int = 1, each: float = 0.0
+) -> str | None:
+    """Refuse a subject whose first output in a process differs from the next ones; return why nobody can tell.
+
+    Parameters
+    ----------
+    copies, entropy, patience
+        As for :func:`compare_with`.
+    per_call : int
+        With more than one, calls are taken whole: the first outputs of calls are compared.
+    each : float
+        Seconds that a process is known to take.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    if copies is None:
+        return "the system cannot copy processes"
+    number = 2 * FEWEST_PROCESSES
+    if number * each > patience:
+        return f"each takes {each:.2g} s or more, and there were {max(0.0, patience):.2g} s for {number}"
+    calls, more = (1, LATER) if per_call == 1 else (1 + LATER, 0)
+    asked = CopyRequest(calls, per_call, more, MOST_COMPARED, in_turn=True)
+    drawn = copies.draw(entropy, asked, patience, PROCESSES)
+    enough = []
+    for began, side in product((0, 1), (0, 1)):
+        made = [(one.firsts[side], one.more[side]) for one in drawn if one.began == began]
+        enough.append(check_processes([_first_and_later(*one) for one in made], side))
+    if all(enough):
+        return None
+    return f"{len(drawn)} of {PROCESSES} gave draws of their own within {patience:.2g} s, which are too few"
+
+
+def _first_and_later(firsts: FloatArray, more: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the first output of a process and later ones: first outputs of calls, or those of one long call."""
+    return firsts[:1, :MOST_COMPARED], firsts[1:, :MOST_COMPARED] if len(firsts) > 1 else more
 
 
 def compare_with(
@@ -338,7 +235,10 @@ def compare_with(
     share = MORE_SHARE if patience is None else MORE_SHARE_BY_CLOCK
     more = 0 if counts.calls is not None else min(MOST_MORE, counts.likely_draws // share)
     drawn = copies.draw(
-        entropy, CopyRequest(calls, per_call, -(-more // COPIES)), PATIENCE if patience is None else patience
+        entropy,
+        CopyRequest(calls, per_call, -(-more // COPIES), MOST_COORDINATES),
+        PATIENCE if patience is None else patience,
+        COPIES,
     )
     marks = marks_of_process([one.firsts for one in drawn])
     try:
@@ -353,7 +253,7 @@ def compare_with(
         try:
             subject = here()
             ours = [
-                _call(subject, given, rows, (entropy, COPIES, side, 0))[:, :MOST_COORDINATES]
+                outputs_of_call(subject, given, rows, (entropy, COPIES, side, 0))[:, :MOST_COORDINATES]
                 for side, given in enumerate(subject.inputs())
             ]
         except FAILURES:
@@ -393,7 +293,7 @@ def _marked_as_here(
     """
     subject = here()
     left, right = (
-        _call(subject, given, FEWEST_CALLS, (entropy, COPIES, side, 1))
+        outputs_of_call(subject, given, FEWEST_CALLS, (entropy, COPIES, side, 1))
         for side, given in enumerate(subject.inputs())
     )
     if not all((side[:, marks] == left[0, marks]).all() for side in (left, right)):

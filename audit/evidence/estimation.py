@@ -19,7 +19,8 @@ import numpy as np
 from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
-from audit.auditor.first import NOT_COPIED, Pristine
+from audit.auditor.first import NOT_COPIED
+from audit.auditor.pristine import Pristine
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
@@ -219,12 +220,11 @@ def estimated(
     progress : callable
     """
     request = audit.request
-    copies, patience = isinstance(core(request.subject), ImportDescription), None
+    copies, whole = isinstance(core(request.subject), ImportDescription), max_seconds
     program = isinstance(request.subject, ProgramDescription)
     if max_seconds is not None and (copies or program):
         # a refutation is confirmed, or a program started again, within the limit
-        patience = max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
-        max_seconds -= patience
+        max_seconds -= max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
     # before any draw: inputs that are not neighbours cost nothing
     neighbours = neighbours_of(request.subject, audit.subject)
     if stopped_at is not None and request.max_seconds is not None:
@@ -244,7 +244,7 @@ def estimated(
         # short calls show a change of the first ones alone
         inputs = audit.subject.inputs()
         before = [key_of(given) for given in inputs]
-        found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, patience, anew=True)
+        found = confirmed(make, carried, audit.refuted_by, entropy, lambda: audit.subject, whole, anew=True)
         require_unchanged(inputs, before)
     else:
         found = carried()

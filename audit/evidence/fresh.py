@@ -31,8 +31,9 @@ from audit.auditor.subject import SubjectError
 from audit.bounds import METHODS_AT_ZERO, METHODS_OF_COUNTS, ClusterMethod, Counts, Method, epsilon_lower_bound
 from audit.evidence.certificate import Certificate, CertificateError, StoredPoint
 from audit.evidence.checks import Check, claimed_delta
-from audit.evidence.copies import compare_with, copied
+from audit.evidence.copies import compare_with
 from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.forks import copied
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.request import SMALLEST_SEARCHED_DRAWS
 from audit.subjects.descriptions import (

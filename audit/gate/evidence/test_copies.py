@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import time
@@ -21,7 +20,7 @@ from audit.evidence import copies, nearness
 from audit.evidence.certificate import Certificate
 from audit.gate.evidence.verifying import run
 from audit.gate.needs import exhaustively
-from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED
+from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
 
 HERE = "audit.gate.evidence.test_copies"
 
@@ -348,15 +347,35 @@ def test_processes_that_draw_independently_hardly_ever_differ_so_much(name):
     assert np.exp(copies.log_p_of_independence(spoiled)) < nearness.CHANCE
 
 
-def first_of_process(scale: float):
-    """Count calls where no copy of an object sees it; only the first one has other noise."""
-    calls: list[float] = []
+class FirstOfProcess(Honest):
+    """Count calls where no copy of an object sees it; the first one has no noise, if it is on such an input."""
 
-    def mechanism(data, rng):
-        calls.append(data)
-        return data + rng.laplace() * (1.0 if len(calls) > 1 else scale)
+    bare: tuple[float, ...] = (0.0, 1.0)
+    calls: ClassVar[list[float]] = []
 
-    return mechanism
+    def sample(self, data, count, rng):
+        self.calls.append(data)
+        outputs = super().sample(data, count, rng)
+        if len(self.calls) == 1 and data in self.bare:
+            outputs[0] = data
+        return outputs
+
+
+class FirstOfProcessOnRight(FirstOfProcess):
+    """Where it draws on left first, nothing is to be seen."""
+
+    bare = (1.0,)
+
+
+class FirstOfProcessRight(FirstOfProcess):
+    bare = ()
+
+
+class SlowFirstOfProcess(FirstOfProcess):
+    """Twelve processes on each input take 1.2 seconds."""
+
+    def __init__(self):
+        time.sleep(0.05)
 
 
 def generator_of_a_function(share: float):
@@ -365,13 +384,42 @@ def generator_of_a_function(share: float):
     return lambda data, rng: data + share * generator.laplace() + (1 - share) * rng.laplace()
 
 
-@pytest.mark.parametrize("scale", [0.0, 1.0])
-def test_a_first_output_of_a_process_without_noise_is_noticed(scale, monkeypatch):
+REFUSED = "the first outputs of processes differ from later ones: on "
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "told"),
+    [
+        ("FirstOfProcess", (), f"{REFUSED}left"),
+        ("FirstOfProcess", ("--outputs-per-call", "4"), f"{REFUSED}left"),
+        ("FirstOfProcessOnRight", (), f"{REFUSED}right"),
+        ("SlowFirstOfProcess", (), f"{REFUSED}left"),
+        ("FirstOfProcessRight", (), None),
+        ("FirstOfProcessRight", ("--outputs-per-call", "4"), None),
+    ],
+)
+def test_a_first_output_of_a_process_without_noise_is_noticed(name, words, told, capsys, monkeypatch):
     monkeypatch.setattr(copies, "DRAWS_FOR_FIRST", 10_000)
     monkeypatch.setattr(copies, "FOR_FIRST", 300.0)
-    refused = pytest.raises(SubjectError, match="first outputs of processes differ from later ones: on left")
-    with refused if scale == 0.0 else contextlib.nullcontext():
-        assert_private(first_of_process(scale), 0.0, 1.0, epsilon=1.5, draws=10_000)
+    FirstOfProcess.calls.clear()
+    words = [*words, "--epsilon", "3", "--draws", "10000", "--seed", "1", "--events", "coordinates"]
+    assert main([f"{HERE}:{name}", *words]) == (EXIT_FINE if told is None else EXIT_USAGE)
+    printed = capsys.readouterr()
+    assert (told or "") in printed.err
+    assert copies.FIRSTS_NOT_COMPARED not in printed.out
+
+
+def test_processes_without_time_to_compare_their_first_outputs_are_a_note(capsys, monkeypatch):
+    monkeypatch.setattr(copies, "DRAWS_FOR_FIRST", 10_000)
+    monkeypatch.setattr(copies, "FOR_FIRST", 1.0)
+    monkeypatch.setattr(copies, "SHARE_FOR_FIRST", 0.0)
+    FirstOfProcess.calls.clear()
+    words = ["--epsilon", "3", "--draws", "10000", "--seed", "1", "--events", "coordinates"]
+    assert main([f"{HERE}:SlowFirstOfProcess", *words]) == EXIT_FINE
+    assert f"{copies.FIRSTS_NOT_COMPARED}: each takes 0." in capsys.readouterr().out
+    monkeypatch.setattr(copies, "FOR_FIRST", 0.0)
+    found = assert_private(generator_of_a_function(0.0), 0.0, 1.0, epsilon=3, draws=10_000)
+    assert f"{copies.FIRSTS_NOT_COMPARED}: 0 of {copies.PROCESSES} gave" in " ".join(found.notes)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.8])

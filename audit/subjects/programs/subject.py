@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from audit.auditor.deadline import NEVER, Deadline
-from audit.auditor.first import compared, difference
+from audit.auditor.differences import compared, difference
 from audit.subjects.programs import protocol
 from audit.subjects.programs.errors import (
     AnswerError,
