@@ -28,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(number): the most draws that all calls of assert_private ask for in a test; checks and the "
-        "confirmation of a refutation make further ones, at most 40,000 a call (docs/one-call.md)",
+        "confirmation of a refutation make further ones (docs/one-call.md says how many)",
     )
 
 
