@@ -28,6 +28,25 @@ LOOK_SHARE, LOOK_SHARE_OF_CLOCK = 16, 4
 
 
 @dataclass(frozen=True)
+class RepeatedRun:
+    """What the clock decided in a run that is repeated draw for draw, in rows per input.
+
+    Parameters
+    ----------
+    rows : int or None
+        Those of all phases at which certifying ended.
+    chosen_at : int or None
+        Those before the first that certified its event.
+    screened : int or None
+        Those that chose the reduction of very wide outputs.
+    """
+
+    rows: int | None = None
+    chosen_at: int | None = None
+    screened: int | None = None
+
+
+@dataclass(frozen=True)
 class Ending:
     """The reasons to end certifying early.
 
@@ -36,16 +55,12 @@ class Ending:
     deadline : Deadline
     rule : StoppingRule or None
         Looks at the counts.
-    rows : int or None
-        Rows per input, of all phases, at which the repeated run ended.
-    chosen_at : int or None
-        Those before the first one that certified its event.
+    repeated : RepeatedRun
     """
 
     deadline: Deadline
     rule: StoppingRule | None
-    rows: int | None = None
-    chosen_at: int | None = None
+    repeated: RepeatedRun = RepeatedRun()
 
     @property
     def planned(self) -> bool:
@@ -54,7 +69,7 @@ class Ending:
 
     def over(self, rows: int, seconds: float) -> str | None:
         """Return why to end after this many rows per input of all phases, or None, if a result takes `seconds`."""
-        if self.rows is not None and rows >= self.rows:
+        if self.repeated.rows is not None and rows >= self.repeated.rows:
             return REPEATED
         return None if self.deadline.leaves(seconds) else TIME_IS_OVER
 

@@ -53,6 +53,10 @@ class Deadline:
         """Return the deadline this many seconds earlier, which leaves them for what comes after it."""
         return Deadline(None if self.at is None else self.at - seconds)
 
+    def within(self, share: float) -> Deadline:
+        """Return the moment when this share of the seconds left will have passed."""
+        return Deadline(None if self.at is None else self.now() + share * self.left)
+
     @property
     def passed(self) -> bool:
         """Whether the time is over."""

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from audit.auditor.certification import INTERRUPTED, TIME_IS_OVER, Ending, Progress, certify
+from audit.auditor.certification import INTERRUPTED, TIME_IS_OVER, Ending, Progress, RepeatedRun, certify
 from audit.auditor.choose import Prospect
 from audit.auditor.curve import Cut, certified_curve
 from audit.auditor.deadline import Deadline, OutOfTimeError
@@ -20,7 +20,7 @@ from audit.auditor.draws import LEARN, Draws
 from audit.auditor.events import FAMILIES, Event
 from audit.auditor.interruption import finish
 from audit.auditor.selection import Further, Phases, Selection, ToCertify, select, select_from
-from audit.auditor.stages import FOR_STAGES, ChoiceTime, Retained, Stage, most_kept, stages_of
+from audit.auditor.stages import FIRST_PLAN, FOR_STAGES, ChoiceTime, Retained, Stage, most_kept, stages_of
 from audit.auditor.subject import DrawingError, Subject
 from audit.auditor.tally import CertifiedEvent, EventTally, Pace
 from audit.auditor.verdict import Verdict, detectable, falls_short, seen_by_event, shown, verdict_on
@@ -193,10 +193,8 @@ class Terms:
         the bound is then the anytime one.
     with_curve : bool
         Also certify the epsilon(delta) curve, from nested events of the ideal event's score.
-    stopped_at : int, optional
-        Draws of all phases and both inputs at which certifying ended in the repeated run.
-    chosen_at : int, optional
-        Those before the first that certified its event.
+    repeated : RepeatedRun
+        Of a run that is repeated.
     outputs_per_call : int
         With more than one, only calls of this many outputs need be independent (:mod:`audit.bounds.clusters`).
 
@@ -215,8 +213,7 @@ class Terms:
     until: StoppingRule | None = None
     max_seconds: float | None = None
     with_curve: bool = False
-    stopped_at: int | None = None
-    chosen_at: int | None = None
+    repeated: RepeatedRun = field(default_factory=RepeatedRun)
     outputs_per_call: int = 1
 
     def __post_init__(self) -> None:
@@ -271,8 +268,7 @@ def estimate(
         When a draw fails, unless the certifying draws before it refute the claim.
     """
     per_call = terms.outputs_per_call
-    repeated = (None if at is None else at // (2 * per_call) for at in (terms.stopped_at, terms.chosen_at))
-    ending = Ending(Deadline.after(terms.max_seconds), terms.until, *repeated)
+    ending = Ending(Deadline.after(terms.max_seconds), terms.until, terms.repeated)
     entropy = tuple(int(word) for word in rng.integers(0, 2**32, 4))
     source = Draws.of(
         subject, entropy, workers, looks=ending.planned, outputs_per_call=per_call, deadline=ending.deadline
@@ -281,9 +277,12 @@ def estimate(
     # of outputs, or of calls
     plan = Phases.of(terms.draws // per_call, source.width, learning=learning)
     if plan.screen:
-        source = source.screened(plan.screen)
+        source = source.screened(plan.screen, terms.repeated.screened)
+        # those that it was spared by the clock certify
+        unused = plan.screen - source.screened_rows
+        plan = replace(plan, screen=source.screened_rows, certify=plan.certify + unused)
     run = _Run(source, terms, ending, progress)
-    stages = stages_of(plan, source.width) if ending.planned and terms.significance > FOR_STAGES else []
+    stages = stages_of(plan, source.numbers) if ending.planned and terms.significance > FOR_STAGES else []
     if len(stages) > 1:
         run.in_stages(stages, learning=learning)
     else:
@@ -353,10 +352,10 @@ class _Run:
 
     def in_stages(self, stages: list[Stage], *, learning: bool) -> None:
         """Carry out stages until one refutes the claim (if a rule says so), or time or draws run out."""
-        kept, deadline = Retained(most_kept(self.source.width)), self.ending.deadline
+        kept, deadline = Retained(most_kept(self.source.numbers)), self.ending.deadline
         try:
-            kept.add(self.source.phase(LEARN, stages[0].before))
-            self.progress(2 * kept.rows * self.terms.outputs_per_call)
+            kept.add(self.source.phase(LEARN, FIRST_PLAN.selection))
+            self.progress(2 * stages[0].before * self.terms.outputs_per_call)
             choice = ChoiceTime()
             for stage in stages:
                 # what was certified has a result, which takes its time
@@ -382,7 +381,7 @@ class _Run:
 
     def _goes_on(self, stage: Stage, pays: bool) -> bool:
         """Return whether the last event serves to the end: that of a next stage would not pay, or did not."""
-        rows, chosen_at = self.ending.rows, self.ending.chosen_at
+        rows, chosen_at = self.ending.repeated.rows, self.ending.repeated.chosen_at
         return not pays if rows is None else stage.before >= rows or self.parts[-1].stage.before == chosen_at
 
     def _go_on(self, until: int) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 
 from audit.auditor.deadline import NEVER, Deadline
-from audit.auditor.events.mixed import Both, Coins
+from audit.auditor.events.mixed import Both, Coins, Pair
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.first import FirstOutputs
 from audit.auditor.notes import SHARED_GENERATOR
@@ -21,7 +22,7 @@ from audit.auditor.pristine import Pristine
 from audit.auditor.probe import PROBE, check_draws
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
 from audit.common.keys import key_of
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 from reference.common.scheduler import Call, cluster
 
 CHUNK_VALUES = 2**17
@@ -54,10 +55,17 @@ SCORED = 2**20
 EVERY_WHOLE = 2**53
 """Up to this, a 64-bit float holds every whole number."""
 
-FIRST_BLOCK_VALUES = 2**23
-"""Numbers on each input that set the thresholds of a screen, before its draws are counted in chunks."""
+FIRST_BLOCK_VALUES = 2**21
+"""Numbers on each input that set the thresholds of a screen, before further draws are counted chunk by chunk."""
+
+FIRST_BLOCK_TIME, SCREEN_TIME, AS_DRAWN_TIME = 1 / 8, 1 / 4, 1 / 32
+"""Shares of the time left after which the first block of a screen ends, the screen, and outputs not reduced."""
+
+FEWEST_SCREENED = 50
+"""Outputs per input that choose a reduction at least: as many as in the smallest audit, whatever the time."""
 
 Made = TypeVar("Made")
+Arrays = TypeVar("Arrays", Pair, tuple[IntArray, IntArray])
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,15 +198,43 @@ class Draws:
         """Return outputs of all coordinates: these, or others of the probe's phase where these are reduced."""
         if self.reduction is None:
             return outputs
-        whole = replace(self, reduction=None)
-        return joined(whole.chunk(0, FIRST_WHOLE + chunk, self.chunk_rows) for chunk in range(FEW_CHUNKS))
+        whole, rows = replace(self, reduction=None), self.chunk_rows
+        # short calls under a limit of time, which they take little of
+        size = min(rows, FEWEST_ROWS) if self.looks else rows
+        chunks = (whole.chunk(0, FIRST_WHOLE + chunk, size) for chunk in range(FEW_CHUNKS * rows // size))
+        return joined(_until(self.deadline.within(AS_DRAWN_TIME), self.deadline.during(chunks)))
 
-    def screened(self, rows: int) -> Draws:
-        """Return these draws reduced to few numbers, chosen by this many draws of a separate phase."""
-        first = max(1, min(rows, FIRST_BLOCK_VALUES // self.width))
-        screen = Screen.of(*self.phase(SCREEN_FIRST, first))
-        counts = self.map(SCREEN, rows, screen.count)
-        return replace(self, reduction=screen.reduction(self.deadline.during(counts), rows, self.subject))
+    def screened(self, rows: int, repeated: int | None = None) -> Draws:
+        """Return these draws reduced to few numbers, chosen by this many others of each input, or fewer.
+
+        Parameters
+        ----------
+        rows : int
+            With a time limit they end at a share of it, at the end of a chunk.
+        repeated : int, optional
+            Where they ended in a run that is repeated: then time plays no part.
+        """
+        ends, rows = (self.deadline, rows) if repeated is None else (NEVER, min(rows, repeated))
+        first_ends, ends = ends.within(FIRST_BLOCK_TIME), ends.within(SCREEN_TIME)
+        planned = min(rows, max(1, FIRST_BLOCK_VALUES // self.width))
+        left, right = joined(_until(first_ends, self.chunks(SCREEN_FIRST, planned), FEWEST_SCREENED))
+        screen, size, first = Screen.of(left, right, self.each), self.chunk_rows, len(left)
+        parts = (slice(start, start + size) for start in range(0, first, size))
+        counts = (screen.count(left[part], right[part]) for part in parts)
+        # a first block that ended early has chosen alone
+        further = self.map(SCREEN, rows - planned if first == planned else 0, screen.count, first)
+        both = chain(self.deadline.during(counts), _until(ends, self.deadline.during(further)))
+        return replace(self, reduction=screen.reduction(both, self.subject))
+
+    @property
+    def screened_rows(self) -> int:
+        """Outputs per input that chose the reduction; 0 without one."""
+        return 0 if self.reduction is None else self.reduction.rows
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of an output, reduced or not."""
+        return self.width if self.reduction is None else self.reduction.width
 
     def phase(self, phase: int, rows: int) -> tuple[FloatArray, FloatArray]:
         """Return a whole phase, for learning and choosing."""
@@ -351,6 +387,16 @@ def lost_in_floats(numbers: np.ndarray[Any, Any]) -> str | None:
         if lost is not None:
             return f"{lost}, which no 64-bit float holds (whole numbers up to 2^53 fit): take a constant off first"
     return None
+
+
+def _until(end: Deadline, pairs: Iterable[Arrays], fewest: int = 0) -> Iterator[Arrays]:
+    """Yield pairs of arrays until this moment: one at least, and as many as have this many rows."""
+    rows = 0
+    for pair in pairs:
+        yield pair
+        rows += len(pair[0])
+        if rows >= fewest and end.passed:
+            return
 
 
 def joined(pairs: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:

@@ -98,18 +98,18 @@ class Stage:
 def stages_of(plan: Phases, width: int) -> list[Stage]:
     """Return the stages for the rows of a plan; they depend on public numbers only.
 
-    If outputs are so wide that they are screened first, or rows are few, there is one, with the plan's phases.
+    If rows are few, there is one, with the plan's phases.  A screen comes before all.
 
     Parameters
     ----------
     plan : Phases
         Of an audit in one go.
     width : int
-        Numbers per row.
+        Numbers per row, reduced if outputs are screened.
     """
-    rows = plan.selection + plan.certify
-    if plan.screen or rows < FEWEST_FOR_SEVERAL:
-        return [Stage(0, plan.selection, rows)]
+    screened, rows = plan.screen, plan.selection + plan.certify - plan.screen
+    if rows < FEWEST_FOR_SEVERAL:
+        return [Stage(0, plan.selection, screened + rows)]
     # once there are as many draws as a selection takes, choosing again gains nothing
     last = min(rows // 2, most_kept(width))
     number = math.ceil(math.log(last / FIRST_ROWS) / math.log(GROWTH))
@@ -118,7 +118,7 @@ def stages_of(plan: Phases, width: int) -> list[Stage]:
     ends = [*starts[1:], rows]
     share = (1 - LAST_SHARE) / (len(starts) - 1)
     return [
-        Stage(place, start, end, LAST_SHARE if end == rows else share, last=end == rows)
+        Stage(place, screened + start, screened + end, LAST_SHARE if end == rows else share, last=end == rows)
         for place, (start, end) in enumerate(zip(starts, ends, strict=True))
     ]
 

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from audit.auditor.certification import RepeatedRun
 from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
@@ -199,8 +200,7 @@ def estimated(
     spent: int,
     *,
     max_seconds: float | None = None,
-    stopped_at: int | None = None,
-    chosen_at: int | None = None,
+    repeated: RepeatedRun | None = None,
     workers: int = 1,
     progress: Callable[[int], None] = silent,
 ) -> EstimateResult:
@@ -212,10 +212,8 @@ def estimated(
     spent : int
     max_seconds : float, optional
         The remaining time.
-    stopped_at : int, optional
-        Draws at which the repeated run ended: then time plays no part.
-    chosen_at : int, optional
-        Those before the first that certified its event.
+    repeated : RepeatedRun, optional
+        What the clock decided in a run that is repeated: then time plays no part.
     workers : int
     progress : callable
     """
@@ -227,13 +225,13 @@ def estimated(
         max_seconds -= max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
     # before any draw: inputs that are not neighbours cost nothing
     neighbours = neighbours_of(request.subject, audit.subject)
-    if stopped_at is not None and request.max_seconds is not None:
+    if repeated is not None and request.max_seconds is not None:
         # a limit of time also decides that the bound is the anytime one
         max_seconds = FOR_EVER
     terms = request.terms(
         float(audit.claimed_epsilon), float(audit.claimed_delta), spent=spent, max_seconds=max_seconds
     )
-    asked = replace(terms, stopped_at=stopped_at, chosen_at=chosen_at)
+    asked = terms if repeated is None else replace(terms, repeated=repeated)
 
     def carried() -> Estimate:
         return estimate(audit.subject, asked, audit.generator(), workers=workers, progress=progress)

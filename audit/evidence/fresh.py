@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 from scipy.stats import binom
 
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
-from audit.auditor.draws import CERTIFY, LEARN, Draws
+from audit.auditor.draws import CERTIFY, FEWEST_SCREENED, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
@@ -67,8 +67,7 @@ Or for so many of both inputs that do not certify, where a stage certified on mo
 """
 
 FEWEST_SELECTED = int(SMALLEST_DRAWS * CHOOSE_SHARE) // 2
-FEWEST_SCREENED = int(SMALLEST_DRAWS * SCREEN_SHARE) // 2
-"""Rows per input from which the smallest audit makes its grid, and that of outputs to be reduced."""
+"""Rows per input from which the smallest audit makes its grid."""
 
 ENOUGH_FAR = 1_000
 """So many fresh outputs that differ from the usual one show how near to it an audit's come, but for luck."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
+from audit.auditor.certification import RepeatedRun
 from audit.auditor.events import FAMILIES
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
@@ -46,9 +47,7 @@ def replay(certificate: Certificate) -> list[Check]:
     # first the pair that the search finds: on another pair nothing would agree
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
-        stopped_at = certificate.draws - spent
-        chosen_at = stopped_at - 2 * certificate.all_counts.likely_draws
-        found = estimated(audit, spent, stopped_at=stopped_at, chosen_at=chosen_at)
+        found = estimated(audit, spent, repeated=_repeated(certificate, spent))
         ours, stated = (
             {
                 name: value
@@ -76,6 +75,16 @@ def replay(certificate: Certificate) -> list[Check]:
         words = f"{places[0]} differs, under another version of {', '.join(other)}"
         return [Check("replay", None, words)]
     return [Check("replay", False, f"{places[0]} differs")]
+
+
+def _repeated(certificate: Certificate, spent: int) -> RepeatedRun:
+    """Return what the clock decided, as far as the certificate tells."""
+    ended, reduction = certificate.draws - spent, certificate.event.reduced_to
+    chosen_at = ended - 2 * certificate.all_counts.likely_draws
+    rows, before = (draws // (2 * certificate.request.outputs_per_call) for draws in (ended, chosen_at))
+    if reduction is None or certificate.request.max_seconds is None:
+        return RepeatedRun(rows, before)
+    return RepeatedRun(rows, before, max(1, reduction.screened))
 
 
 def _audit(certificate: Certificate) -> tuple[Audit, int]:

@@ -198,7 +198,12 @@ class AdditiveScore(StoredByItsFields):
     @cached_property
     def _places(self) -> list[Callable[[FloatArray], IntArray]]:
         """The number of edges at or below each value, by row of edges."""
-        return [EdgeTable.of(cuts) or partial(_places_among, cuts) for cuts in self.edges]
+        return [places_among(cuts) for cuts in self.edges]
+
+
+def places_among(cuts: FloatArray) -> Callable[[FloatArray], IntArray]:
+    """Return the function that counts the cuts at or below each of some finite values."""
+    return EdgeTable.of(cuts) or partial(_places_among, cuts)
 
 
 def _places_among(cuts: FloatArray, values: FloatArray) -> IntArray:

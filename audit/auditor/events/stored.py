@@ -33,11 +33,12 @@ class StoredLikelihoodRatio(Document, frozen=True, tag_field="score", tag="likel
 
 
 class StoredReduction(Document, frozen=True):
-    """Some coordinates as they are, and scores of all of them."""
+    """Some coordinates as they are, and scores of all of them, chosen by `screened` outputs of each input."""
 
     coordinates: tuple[Natural, ...]
     scores: tuple[StoredAdditive | StoredLogistic | StoredLikelihoodRatio, ...]
     quantised_to: Vector
+    screened: Natural = 0
 
 
 class EventOfScore(Document, frozen=True, kw_only=True, tag_field="score", omit_defaults=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from audit.auditor.certification import RepeatedRun
 from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.draws import FEWEST_ROWS
 from audit.auditor.selection import select_from
@@ -63,9 +64,9 @@ def slow(clock: Clock, kind: type[Slow] = Slow, **seconds: float) -> Slow:
     return subject
 
 
-@pytest.mark.parametrize("a_draw", [1e-3, 1e-4])
-def test_slow_draws_end_in_time_and_keep_the_certified(clock, a_draw):
-    found = audit(slow(clock, a_draw=a_draw), 1_000_000, max_seconds=LIMIT, **QUICKLY)
+@pytest.mark.parametrize(("a_draw", "width"), [(1e-3, 1), (1e-4, 1), (1e-3, 600), (1e-4, 600)])
+def test_slow_draws_end_in_time_and_keep_the_certified(clock, a_draw, width):
+    found = audit(slow(clock, a_draw=a_draw, width=width), 1_000_000, max_seconds=LIMIT, **QUICKLY)
     assert found.stopped == "the time is over"
     # a call on each input more would be too many
     assert 0.9 * LIMIT <= clock.seconds <= LIMIT
@@ -81,7 +82,7 @@ def test_slow_draws_end_in_time_and_keep_the_certified(clock, a_draw):
         (Slow, {"a_draw": 0.003}),
         (Scored, {"a_score": 0.01}),
         # screened first
-        (Slow, {"a_draw": 1e-3, "width": 600}),
+        (Slow, {"a_draw": 2.5e-3, "width": 600}),
     ],
     ids=["probe", "first choice", "scores", "screen"],
 )
@@ -150,12 +151,12 @@ def test_last_event_goes_on_where_another_choice_outlasts_the_limit(clock, costl
 def test_run_that_went_on_is_repeated_draw_for_draw(costly_choice, monkeypatch):
     found = costly_choice()
     monkeypatch.setattr(Deadline, "now", staticmethod(lambda: 0.0))
-    told = {"stopped_at": found.draws, "chosen_at": found.draws - 2 * found.counts.likely_draws}
-    again = costly_choice(**told)
+    rows = found.draws // 2
+    again = costly_choice(repeated=RepeatedRun(rows, rows - found.counts.likely_draws))
     assert (again.draws, again.counts, again.event.stored) == (found.draws, found.counts, found.event.stored)
     assert again.implementation.counts == found.implementation.counts
     # the control: the repetition needs to know from where on it went on
-    assert costly_choice(stopped_at=found.draws).counts != found.counts
+    assert costly_choice(repeated=RepeatedRun(rows)).counts != found.counts
 
 
 def test_far_limit_ends_nothing_and_one_not_asked_is_overrun(clock, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +124,20 @@ def test_a_reduction_does_not_depend_on_chunks_or_workers(monkeypatch: pytest.Mo
     again = Draws.of(Wide(((71, 3.0),)), (1, 2)).screened(300).reduction
     assert again is not None
     assert 71 in again.coordinates
+
+
+@pytest.mark.parametrize("values", [draws.FIRST_BLOCK_VALUES, 2**23])
+def test_memory_of_a_screen_is_that_of_its_first_block(monkeypatch: pytest.MonkeyPatch, values: int) -> None:
+    """Broken control: of a first block four times as large."""
+    few = draws.FIRST_BLOCK_VALUES // 8
+    monkeypatch.setattr(draws, "FIRST_BLOCK_VALUES", values // 8)
+    source = Draws.of(Wide(((71, 3.0),)), (1, 2))
+    tracemalloc.start()
+    assert source.screened(2**14).reduction is not None
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # both inputs, one of them twice while its calls become one array, and a few chunks
+    assert (peak <= 3 * 8 * few + 8 * 2**20) == (values // 8 == few)
 
 
 def test_wide_outputs_are_reduced_and_narrow_ones_are_not() -> None:

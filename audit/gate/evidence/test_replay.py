@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from audit.auditor.deadline import Deadline
 from audit.auditor.events import event_of, stored_event
 from audit.auditor.events.mixed import Both
 from audit.auditor.events.scores import LikelihoodRatioScore
@@ -35,6 +36,7 @@ from audit.subjects.catalogue.gaussian import ClassicGaussian
 from audit.subjects.catalogue.laplace import ScoredLaplace
 from audit.subjects.descriptions import DescriptionError, rebuild
 from audit.subjects.search import Vectors
+from reference.common.documents import plain
 from reference.common.errors import InputError
 
 WORDS = {
@@ -430,6 +432,37 @@ class OwnRelation:
 
     def sample(self, data, count, rng):
         return rng.laplace(sum(data), size=(count, 1))
+
+
+class WideByClock(OwnRelation):
+    """Values in a list, and noise on as many coordinates as are screened; each output takes time."""
+
+    seconds = 0.0
+
+    def sample(self, data, count, rng):
+        WideByClock.seconds += 1e-3 * count
+        outputs = rng.laplace(size=(count, 40))
+        outputs[:, 17] += sum(data)
+        return outputs
+
+
+def test_replay_of_a_screen_that_the_clock_ended_ends_where_it_ended(monkeypatch):
+    """The event tells how many outputs screened: fewer than the 400 planned on each input."""
+    for name, value in {"selection.WIDEST": 30, "selection.KEPT": 10, "events.reduction.KEPT": 10}.items():
+        monkeypatch.setattr(f"audit.auditor.{name}", value)
+    monkeypatch.setattr(Deadline, "now", staticmethod(lambda: WideByClock.seconds))
+    words = ["--draws", "8000", "--epsilon", "3", "--events", "coordinates", "--seed", "1", "--max-seconds", "5"]
+    (request,) = asked(f"{__name__}:WideByClock", *words)
+    document = carried_out(Audit.of(request)).certificate("ideal")
+    screened = document.event.reduced_to.screened
+    assert 50 <= screened < 400
+    assert 1_000 < document.draws < 8_000
+    # another clock: it plays no part
+    monkeypatch.setattr(Deadline, "now", staticmethod(lambda: 0.0))
+    assert replay(document)[0].holds
+    stored = plain(document.event)
+    stored["reduced_to"] |= {"screened": screened + 1}
+    assert replay(changed(document, event=stored))[0].holds is False
 
 
 class NoNeighbours(OwnRelation):
