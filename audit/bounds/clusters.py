@@ -98,6 +98,22 @@ def cluster_bound_of_counts(counts: Counts, delta: float, significance: float) -
     return _bound(low, high, delta)
 
 
+def cluster_most_of_counts(counts: Counts, delta: float, significance: float) -> float:
+    """Return a limit that the event's loss is above with probability at most the significance; may be infinite."""
+    check_levels(delta, significance)
+    (ours, weights), (others, other_weights) = shares_of_counts(counts)
+    high = 1 - _lower_limit(1 - ours, weights, significance / 2)
+    low = _lower_limit(others, other_weights, significance / 2)
+    return most_between(high, low, delta)
+
+
+def most_between(likely: float, unlikely: float, delta: float) -> float:
+    """Return log((likely - delta) / unlikely), at least 0; infinite if only `unlikely` is 0."""
+    if likely <= delta:
+        return 0.0
+    return max(0.0, math.log((likely - delta) / unlikely)) if unlikely else math.inf
+
+
 def shares_of_counts(counts: Counts) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
     """Return, for the likely and the other input, the shares that calls have and how many have each."""
     calls = counts.calls

@@ -44,6 +44,9 @@ PROBES = 66
 CUTS = 16
 """Cuts of a cell before it is given up."""
 
+MOST_TERMS = 400_000
+"""Terms of the law of a count given the total to sum: of counts that fit a bound, 3 times as many as they need."""
+
 FLOAT_MARGIN = 1e-12
 """Margin for the few double operations after the balls."""
 
@@ -149,7 +152,8 @@ def odds_ratio_tail(counts: Counts, omega: arb) -> arb:
     """Enclose P(likely >= seen, given the total) for an odds ratio: sums of the law's terms from the count seen.
 
     The ratios of neighbouring terms fall upwards and downwards, so what is left out is at most a
-    geometric series once a ratio is below 1.
+    geometric series once a ratio is below 1.  Where the count seen is far from the law's middle, one side has
+    too many terms: what was summed of them bounds the tail from one side, and 0 or 1 does from the other.
     """
     total = counts.likely + counts.unlikely
     lowest, highest = max(0, total - counts.unlikely_draws), min(total, counts.likely_draws)
@@ -159,20 +163,23 @@ def odds_ratio_tail(counts: Counts, omega: arb) -> arb:
         numerator = (counts.likely_draws - k) * (total - k)
         return omega * numerator / ((k + 1) * (counts.unlikely_draws - total + k + 1))
 
-    def summed(ratios: Iterator[arb]) -> arb:
-        """Return the sum of the products of the first 1, 2, ... ratios."""
+    def summed(ratios: Iterator[arb]) -> tuple[arb, arb]:
+        """Return two ends of the sum of the products of the first 1, 2, ... ratios; the upper may be infinite."""
         term, found = arb(1), arb(0)
-        for ratio in ratios:
+        for place, ratio in enumerate(ratios):
+            if place == MOST_TERMS:
+                return found, arb("inf")
             if ratio < 1 and term < (1 + found) * 2.0**-PRECISION:
                 left_out = (term * ratio / (1 - ratio)).upper()
-                return found + arb(left_out / 2, left_out / 2)
+                return found, found + left_out
             term *= ratio
             found += term
-        return found
+        return found, found
 
-    above = 1 + summed(step(k) for k in range(counts.likely, highest))
+    above = [1 + end for end in summed(step(k) for k in range(counts.likely, highest))]
     below = summed(1 / step(k) for k in range(counts.likely - 1, lowest - 1, -1))
-    return above / (above + below)
+    least, most = 1 / (1 + below[1] / above[0]), 1 / (1 + below[0] / above[1])
+    return least.union(most)
 
 
 def _bets(method: AnytimeMethod, ratio: arb) -> list[tuple[arb, arb, arb]]:

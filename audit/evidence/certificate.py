@@ -20,7 +20,7 @@ from audit.auditor.verdict import Verdict
 from audit.bounds import Counts
 from audit.bounds.curve import EpsilonCurve
 from audit.evidence.request import EstimateRequest, Judged
-from audit.subjects.adjacency import EQUAL
+from audit.subjects.adjacency import EQUAL, UNCHECKED
 from audit.subjects.descriptions import Description, core
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
@@ -45,6 +45,19 @@ FORMULAS = {
     "anytime": "highest level whose e-value reached 1 / significance, levels taken from below",
 }
 """The step of each method from counts to a bound; proofs: proofs/joint_bound.md, proofs/auditor_bounds.md."""
+
+
+WITNESS_FIELDS = frozenset({"inputs", "output", "event", "counts"})
+
+RESULT_FIELDS_OF_BITS = frozenset({"epsilon_lower_bound", "bound", "witness"})
+
+RESULT_FIELDS = RESULT_FIELDS_OF_BITS | {
+    *("mechanism", "claimed_epsilon", "claimed_delta", "significance", "draws", "requested_draws", "rerun"),
+    *("verdict", "implementation_verdict", "implementation", "curve", "certificate", "stopped", "seconds"),
+    *("detectable_epsilon", "detectable_by_event", "largest_certifiable_epsilon"),
+    *("neighbours_checked", "notes", "not_ruled_out"),
+}
+"""Fields of :class:`audit.evidence.report.EstimateResult`, which holds a certificate."""
 
 
 class CertificateError(DocumentError):
@@ -254,12 +267,23 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         CertificateError
             When the file cannot be read, or is neither a certificate nor a list of them.
         """
+        return [found for found, _ in cls.read_with_results(path)]
+
+    @classmethod
+    def read_with_results(cls, path: str | Path) -> list[tuple[Certificate, dict[str, Any] | None]]:
+        """Return the certificates in a file likewise, each with the result that holds it, if any.
+
+        Raises
+        ------
+        CertificateError
+            Likewise.
+        """
         document = json_of_file(path, CertificateError)
         if document == []:
             raise CertificateError("the file contains no certificate", file=str(path))
         documents = document if isinstance(document, list) else [document]
         return [
-            cls._of_result(one, file=str(path)) if _is_result(one) else cls.of(one, file=str(path))
+            (cls._of_result(one, file=str(path)), one) if _is_result(one) else (cls.of(one, file=str(path)), None)
             for one in documents
         ]
 
@@ -267,10 +291,12 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
     def _of_result(cls, result: dict[str, Any], *, file: str) -> Certificate:
         """Return the certificate of a result, after checking that the two agree."""
         found = cls.of(result["certificate"], file=file)
+        _check_fields(result, RESULT_FIELDS, "", file)
+        _check_fields(result["implementation"], RESULT_FIELDS_OF_BITS, "implementation", file)
+        for place, part in (("witness", result), ("implementation.witness", result["implementation"])):
+            _check_fields(part["witness"], WITNESS_FIELDS, place, file)
         bits = found.judged == "implementation"
-        of_object = result.get("implementation") if bits else result
-        if not isinstance(of_object, dict):
-            raise CertificateError("is missing in the result", file=file, place="implementation")
+        of_object = result["implementation"] if bits else result
         said = {
             "mechanism": (result.get("mechanism"), found.mechanism),
             "claimed_epsilon": (result.get("claimed_epsilon"), found.claimed_epsilon),
@@ -278,20 +304,29 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             "significance": (result.get("significance"), found.request.significance),
             "draws": (result.get("draws"), found.draws),
             "rerun": (result.get("rerun"), found.request.command),
+            "neighbours_checked": (result.get("neighbours_checked"), found.neighbours != UNCHECKED),
             "verdict": (result.get("implementation_verdict" if bits else "verdict"), found.verdict),
             "epsilon_lower_bound": (of_object.get("epsilon_lower_bound"), found.epsilon_lower_bound),
             "bound": (of_object.get("bound"), found.method),
         }
         witness = {"inputs": found.inputs, "event": plain(found.event), "counts": plain(found.all_counts)}
-        shown = of_object.get("witness")
         said |= {
-            f"witness.{name}": (shown.get(name) if isinstance(shown, dict) else None, one)
+            f"witness.{name}": (of_object["witness"].get(name), one)
             for name, one in json.loads(json_text(witness)).items()
         }
         for place, (stated, certified) in said.items():
             if type(stated) is not type(certified) or stated != certified:
                 raise CertificateError("is not what the result's certificate says", file=file, place=place)
         return found
+
+
+def _check_fields(part: Any, fields: frozenset[str], place: str, file: str) -> None:
+    """Refuse a part of a result that lacks fields, or has others."""
+    if not isinstance(part, dict):
+        raise CertificateError("is not what the result's certificate says", file=file, place=place)
+    if wrong := sorted(part.keys() ^ fields):
+        words = "is missing in the result" if wrong[0] in fields else "is no field of a result"
+        raise CertificateError(words, file=file, place=".".join(filter(None, (place, wrong[0]))))
 
 
 def _is_result(document: Any) -> bool:

@@ -52,6 +52,9 @@ from reference.common.numbers import decimal_text
 
 GIVEN = "as given by whoever ran the audit"
 
+NOT_VALID = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""What parameters that no audit wrote raise where a subject is rebuilt from them."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -152,7 +155,7 @@ def _subject(certificate: Certificate) -> Iterator[Check]:
     except InputError as problem:
         # such as missing real data
         yield Check("claim", None, f"the subject cannot be rebuilt here: {problem}")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as problem:
+    except NOT_VALID as problem:
         yield Check("claim", False, f"the recorded subject is not valid: {type(problem).__name__}: {problem}")
 
 
@@ -171,12 +174,22 @@ def _neighbours(certificate: Certificate) -> Check:
             return Check("neighbours", False, str(problem))
         return Check("neighbours", stated == known, stated)
     if isinstance(described, PairDescription):
-        return Check("neighbours", stated in FOUND, stated)
+        return Check("neighbours", stated in _texts_of_pair(described), stated)
     return Check(
         "neighbours",
         stated not in (BY_CONSTRUCTION, IN_DOMAIN),
         stated if stated == UNCHECKED else f"{stated}, {GIVEN}",
     )
+
+
+def _texts_of_pair(described: PairDescription) -> Sequence[str]:
+    """Return what can be said of a pair found by a search: one text, but for the user's own subject."""
+    if isinstance(core(described), ImportDescription):
+        return FOUND
+    with contextlib.suppress(InputError, *NOT_VALID):
+        return (neighbours_of(described, rebuild_small(core(described))),)
+    # :func:`_subject` says why it cannot be rebuilt
+    return FOUND
 
 
 def neighbours_checked(certificate: Certificate, checks: Sequence[Check]) -> bool:

@@ -20,7 +20,7 @@ from audit.auditor.certification import RepeatedRun
 from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
-from audit.auditor.first import NOT_COPIED
+from audit.auditor.first import NO_TIME, NOT_COPIED
 from audit.auditor.pristine import Pristine
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
@@ -248,7 +248,7 @@ def estimated(
         found = carried()
     if program:
         # it is started again at the end
-        found = replace(found, notes=tuple(note for note in found.notes if note != NOT_COPIED))
+        found = replace(found, notes=tuple(note for note in found.notes if note not in (NOT_COPIED, NO_TIME)))
     else:
         # a program's pair has its own notes
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import binom
 
+from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
-from audit.auditor.draws import CERTIFY, FEWEST_SCREENED, LEARN, Draws
+from audit.auditor.draws import CERTIFY, FEWEST_SCREENED, LEARN, STAGES, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
@@ -36,6 +39,7 @@ from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.forks import copied
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.request import SMALLEST_SEARCHED_DRAWS
+from audit.evidence.support import CHANCE, QUICK, bound_check, fewest_draws, most_shown, quick_draws
 from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
@@ -47,6 +51,9 @@ from audit.subjects.descriptions import (
 from audit.subjects.programs import ProgramSubject
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
+
+Occurrences: TypeAlias = tuple[IntArray, IntArray]
+"""Counts of the event and of a curve's, shape (1 + points, 2), and calls by their outputs with the event."""
 
 CHOICE_SIGNIFICANCE = 1e-3
 """Significance of the audit that repeats the choice of the event on new draws."""
@@ -112,6 +119,10 @@ class FreshResult:
         Smallest p-value of stored with fresh counts over the points of a curve, times their number.
     growing : tuple of int
         Coordinates seen by the event whose steps grow, and are finer than the even ones of fresh outputs.
+    most_shown : float or None
+        Limit on the loss that the event shows, wrong with probability :data:`CHANCE`; None if there is none.
+    overstated : tuple of float
+        Deltas of a curve at which its bound is above such a limit; all limits hold together.
     """
 
     counts: Counts
@@ -121,10 +132,14 @@ class FreshResult:
     too_fine: tuple[int, ...] = ()
     curve_homogeneity: float | None = None
     growing: tuple[int, ...] = ()
+    most_shown: float | None = None
+    overstated: tuple[float, ...] = ()
 
 
-def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generator) -> FreshResult:
+def fresh(certificate: Certificate, draws_per_input: int | None, rng: np.random.Generator) -> FreshResult:
     """Rebuild the subject and the event, draw, and count the event again.
+
+    Without a number, there are enough draws to tell luck from the truth, and more if the subject is quick.
 
     Raises
     ------
@@ -142,11 +157,12 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
     # in chunks, and checked, as in an audit: outputs may be wide, or not arrays
     per_call = certificate.request.outputs_per_call
     source = Draws.of(subject, entropy, outputs_per_call=per_call)
-    draws_per_input = max(1, draws_per_input // per_call) * per_call
+    fewest = draws_per_input or fewest_draws(certificate)
+    most = draws_per_input or max(fewest, quick_draws(certificate))
+    calls = max(1, fewest // per_call), max(1, most // per_call)
     points = () if certificate.curve is None else certificate.curve.points
 
-    def occurrences(left: FloatArray, right: FloatArray, coins: Coins) -> tuple[IntArray, IntArray]:
-        """Return counts of shape (1 + points of the curve, 2), and those of the event by calls."""
+    def occurrences(left: FloatArray, right: FloatArray, coins: Coins) -> Occurrences:
         scores = event.scores_of_both(Both(left, right, coins, per_call))
         by_calls = [event.within(side).reshape(-1, per_call).sum(axis=1) for side in scores]
         return (
@@ -155,9 +171,7 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         )
 
     try:
-        chunks = list(source.map_mixed(CERTIFY, draws_per_input // per_call, occurrences))
-        found, *of_curve = np.sum([one for one, _ in chunks], axis=0)
-        by_calls = np.sum([one for _, one in chunks], axis=0)
+        (found, *of_curve), by_calls = _counted(source, occurrences, *calls)
         certified = certificate.all_counts.likely_draws // per_call
         selected = certificate.draws // per_call - 2 * certified
         # other methods may be of one stage of several: it chose from a part of the draws before it
@@ -168,20 +182,45 @@ def fresh(certificate: Certificate, draws_per_input: int, rng: np.random.Generat
         raise CertificateError(f"does not fit the subject's outputs: {problem}", place="event") from problem
     if isinstance(subject, ProgramSubject):
         subject.finish()
-    counts = _counts(found, event.likely_input, draws_per_input)
+    drawn = int(by_calls[0].sum()) * per_call
+    counts = _counts(found, event.likely_input, drawn)
     if per_call > 1:
         counts = Counts.of_calls(*(by_calls if event.likely_input == "left" else by_calls[::-1]))
-    agree = [
-        homogeneity(point.counts, _counts(one, point.likely_input, draws_per_input))
-        for point, one in zip(points, of_curve, strict=True)
-    ]
+    of_points = [_counts(one, point.likely_input, drawn) for point, one in zip(points, of_curve, strict=True)]
+    agree = [homogeneity(point.counts, one) for point, one in zip(points, of_points, strict=True)]
+    overstated = tuple(
+        point.delta
+        for point, one in zip(points, of_points, strict=True)
+        if point.epsilon_lower_bound > most_shown(one, point.delta, CHANCE / len(points))
+    )
     # fixed before these draws, like the event; an anytime run has none for a fixed size
     known = [method for method in METHODS_OF_COUNTS if method == certificate.method]
     method: Method | ClusterMethod = known[0] if known else "joint"
-    bound = epsilon_lower_bound(counts, float(claimed_delta(certificate)), certificate.significance, method)
+    delta = float(claimed_delta(certificate))
+    bound, limit = epsilon_lower_bound(counts, delta, certificate.significance, method), most_shown(counts, delta)
     same = homogeneity(certificate.counts.effective, counts.effective)
     whole_curve = min(1.0, len(agree) * min(agree)) if agree else None
-    return FreshResult(counts, bound, bound > certificate.claimed_epsilon, same, fine, whole_curve, grown)
+    refuted, shown = bound > certificate.claimed_epsilon, None if math.isinf(limit) else limit
+    return FreshResult(counts, bound, refuted, same, fine, whole_curve, grown, shown, overstated)
+
+
+def _counted(
+    source: Draws, work: Callable[[FloatArray, FloatArray, Coins], Occurrences], fewest: int, most: int
+) -> Occurrences:
+    """Return the sums over this many outputs, or calls, on each input, and over up to `most` if they are quick."""
+    sums = _sums(source.map_mixed(CERTIFY, fewest, work))
+    deadline = Deadline.after(QUICK)
+    # calls take about a sixteenth of the time passed
+    for one in replace(source, looks=True).map_mixed(STAGES, most - fewest, work, fewest):
+        sums = _sums([sums, one])
+        if deadline.passed:
+            break
+    return sums
+
+
+def _sums(parts: Iterable[Occurrences]) -> Occurrences:
+    first, second = zip(*parts, strict=True)
+    return np.sum(first, axis=0), np.sum(second, axis=0)
 
 
 def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator) -> Check:
@@ -430,18 +469,22 @@ def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
         result.homogeneity >= FORGED,
         f"against fresh draws: p-value {result.homogeneity:.3g}",
     )
-    checks = [same]
+    most = math.inf if result.most_shown is None else result.most_shown
+    checks = [same, bound_check(certificate, result.counts, result.epsilon_lower_bound, most)]
     if result.curve_homogeneity is not None:
         detail = f"against fresh draws: p-value {result.curve_homogeneity:.3g}, over all points"
-        checks.append(Check("stored curve", result.curve_homogeneity >= FORGED, detail))
+        if result.overstated:
+            detail += f"; more than the event shows at delta {result.overstated[0]:g}"
+        holds = result.curve_homogeneity >= FORGED and not result.overstated
+        checks.append(Check("stored curve", holds, detail))
     if certificate.judged == "ideal":
         detail = (
             f"too fine to hide float noise in coordinate {result.too_fine[0]}" if result.too_fine else "coarse"
         )
-        holds = False if result.too_fine else None if result.growing else True
-        if holds is None:
+        coarse = False if result.too_fine else None if result.growing else True
+        if coarse is None:
             detail = f"steps grow in coordinate {result.growing[0]}: --replay tells whether they must"
-        checks.append(Check("grid", holds, f"{detail}, beside the spread of fresh outputs"))
+        checks.append(Check("grid", coarse, f"{detail}, beside the spread of fresh outputs"))
     found = f"fresh draws alone: epsilon at least {text_below(result.epsilon_lower_bound, 6)}"
     if certificate.verdict == "refuted":
         return [*checks, Check("fresh verdict", True if result.refuted else None, found)]

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from audit.auditor.certification import RepeatedRun
+from audit.auditor.certification import REPEATED, RepeatedRun
 from audit.auditor.events import FAMILIES
+from audit.auditor.first import NO_TIME
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
+from audit.evidence.copies import FIRSTS_NOT_COMPARED
+from audit.evidence.copies import NOT_COMPARED as NOT_COMPARED_WITH_COPIES
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
+from audit.evidence.report import EstimateResult
 from audit.subjects.descriptions import PairDescription, require_small
+from audit.subjects.programs.subject import NOT_RESTARTED
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
@@ -21,9 +28,15 @@ from reference.common.files import json_text
 NOT_COMPARED = ("request", "versions")
 """Fields that a replay does not compare: it runs the same request, under its own versions."""
 
+OF_A_RESULT = ("certificate", "seconds")
+"""Fields of a result that a replay does not compare again, and that no run repeats."""
 
-def replay(certificate: Certificate) -> list[Check]:
-    """Return whether the request, carried out again, gives the same certificate.
+OF_THE_MACHINE = (NO_TIME, NOT_COMPARED_WITH_COPIES, FIRSTS_NOT_COMPARED, NOT_RESTARTED)
+"""Notes, or how they begin, on what a slow machine had no time for."""
+
+
+def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> list[Check]:
+    """Return whether the request, carried out again, gives the same certificate, and the result that holds it.
 
     The subject is rebuilt, and its code is run, as for fresh draws.  A search is repeated too, unless it was ended
     by the clock or by hand: then it may have passed over a worse pair.
@@ -48,17 +61,10 @@ def replay(certificate: Certificate) -> list[Check]:
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
         found = estimated(audit, spent, repeated=_repeated(certificate, spent))
-        ours, stated = (
-            {
-                name: value
-                for name, value in json.loads(json_text(one.to_json())).items()
-                if name not in NOT_COMPARED
-            }
-            for one in (found.certificate(certificate.judged), certificate)
-        )
-        places = [place for name in stated for place in differences(stated[name], ours.get(name), name)]
+        places = list(_differing(found, certificate, result))
     if not places:
-        same = Check("replay", True, f"the same draws, event, counts and bound from seed {request.seed}")
+        whole = "" if result is None else ", and all else that the result says,"
+        same = Check("replay", True, f"the same draws, event, counts and bound{whole} from seed {request.seed}")
         left_out = [family for family in FAMILIES if family not in request.events]
         if certificate.verdict == "refuted":
             return [same]
@@ -85,6 +91,30 @@ def _repeated(certificate: Certificate, spent: int) -> RepeatedRun:
     if reduction is None or certificate.request.max_seconds is None:
         return RepeatedRun(rows, before)
     return RepeatedRun(rows, before, max(1, reduction.screened))
+
+
+def _differing(found: EstimateResult, certificate: Certificate, result: dict[str, Any] | None) -> Iterator[str]:
+    """Yield where a certificate, and the result that holds it, are not those of the repeated run."""
+    ours, stated = (
+        json.loads(json_text(one.to_json())) for one in (found.certificate(certificate.judged), certificate)
+    )
+    for name in stated:
+        if name not in NOT_COMPARED:
+            yield from differences(stated[name], ours.get(name), name)
+    if result is not None:
+        again = json.loads(json_text(found.to_json()))
+        left_out: tuple[str, ...] = OF_A_RESULT
+        if again["stopped"] == REPEATED and isinstance(result["stopped"], str):
+            # a clock or a person ended it, in words of its own
+            left_out = (*OF_A_RESULT, "stopped")
+        for name in again:
+            if name not in left_out:
+                yield from differences(_timeless(result[name]), _timeless(again[name]), name)
+
+
+def _timeless(value: Any) -> Any:
+    """Return a field of a result, of a list what does not tell how quick the machine was."""
+    return [one for one in value if not str(one).startswith(OF_THE_MACHINE)] if isinstance(value, list) else value
 
 
 def _audit(certificate: Certificate) -> tuple[Audit, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from fractions import Fraction
 from functools import cache
 
@@ -109,6 +110,19 @@ def test_ball_tail_encloses_the_exact_rational_sum():
     exact = sum(weights[7:]) / sum(weights)
     tail = odds_ratio_tail(counts, arb(fmpq(5, 3)))
     assert abs(tail - arb(fmpq(exact.numerator, exact.denominator))) < 1e-25
+
+
+def test_counts_far_from_a_stated_bound_take_little_longer():
+    """A forged bound of a billion draws kept a reader busy for 60 times as long as an honest one."""
+    counts = Counts(25 * 10**7, 5 * 10**8, 5 * 10**7, 5 * 10**8)
+    bound = epsilon_lower_bound(counts, 0.0, SIGNIFICANCE, "conditional")
+    seconds = []
+    # the first is the null control: its sums are whole
+    for further, holds in ((0.0, True), (-0.2, True), (0.2, False)):
+        start = time.process_time()
+        assert conditional_holds(counts, bound + further, 0.0, SIGNIFICANCE) is holds
+        seconds.append(time.process_time() - start)
+    assert max(seconds[1:]) < 8 * seconds[0]
 
 
 @pytest.mark.parametrize(

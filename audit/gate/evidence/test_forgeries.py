@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, ClassVar
 
 import msgspec
@@ -13,7 +14,7 @@ from audit.auditor.events import Event, Quantiser, event_of, stored_event
 from audit.auditor.events.scores import CoordinateScore
 from audit.epsilon_estimate import main as audit_main
 from audit.evidence.certificate import Certificate, StoredCurve, StoredPoint
-from audit.evidence.checks import rebuilt
+from audit.evidence.checks import binding, rebuilt
 from audit.evidence.curve_checks import curve_checks
 from audit.evidence.fresh import too_fine
 from audit.gate.evidence.verifying import run
@@ -21,7 +22,7 @@ from audit.gate.needs import exhaustively
 from audit.gate.requests import changed, verify_command
 from audit.gate.subjects.written_programs import command_line
 from audit.subjects.adjacency import UNCHECKED
-from audit.subjects.descriptions import IN_DOMAIN
+from audit.subjects.descriptions import FOUND, IN_DOMAIN
 from reference.common.arrays import FloatArray
 
 HERE = "audit.gate.evidence.test_forgeries"
@@ -190,7 +191,7 @@ def test_result_is_read_as_its_certificate_and_must_say_the_same(judged, capsys,
         document[name] = value
         path.write_text(json.dumps(whole), encoding="utf-8")
         assert verify_command([str(path)]) == 2
-        assert "not what the result's certificate says" in capsys.readouterr().err
+        assert re.search("not what the result's certificate says|missing in the result", capsys.readouterr().err)
         document[name] = kept
 
 
@@ -256,3 +257,13 @@ def test_certificates_of_a_direction_are_verified_and_edited_ones_found(capsys, 
         changed(document, event={**event_of(event).to_json(), "weights": odd}).write(path)
         assert verify_command([str(path), *fresh]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "known"), [("laplace", IN_DOMAIN), ("geometric", UNCHECKED)])
+def test_who_checked_a_searched_pair_of_the_catalogue_has_one_text(name, known, tmp_path):
+    """A certificate whose text was edited to another held, whatever was drawn again."""
+    document = certificate_of(tmp_path, name, "--search")
+    assert document.neighbours == known
+    for text in FOUND:
+        (check,) = [one for one in binding(changed(document, neighbours=text)) if one.name == "neighbours"]
+        assert check.holds is (text == known)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from typing import ClassVar
 
 import numpy as np
@@ -14,17 +16,19 @@ from audit.auditor.draws import CHUNK_VALUES
 from audit.auditor.events import Event, Quantiser
 from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.subject import SubjectError
-from audit.bounds import Counts
+from audit.bounds import Counts, epsilon_lower_bound
 from audit.epsilon_estimate import main as audit_main
-from audit.evidence.certificate import Certificate
+from audit.evidence.certificate import Certificate, StoredCurve, StoredPoint
 from audit.evidence.fresh import FreshResult, fresh, fresh_checks, growing, too_fine
 from audit.evidence.homogeneity import homogeneity
+from audit.evidence.support import CHANCE, QUICK_TIMES, TIMES, bound_check, most_shown
 from audit.evidence.verify import verify
 from audit.gate.evidence.verifying import run
 from audit.gate.requests import changed
 from audit.gate.requests import verify_command as main
 from audit.subjects.descriptions import ImportDescription
 from reference.common.documents import plain
+from reference.common.numbers import text_below
 
 pytestmark = pytest.mark.usefixtures("ball_arithmetic_once")
 
@@ -33,7 +37,8 @@ def test_fresh_draws_confirm_the_refutation_of_half_the_noise(right, capsys, tmp
     code, result = run(capsys, tmp_path, right, "--fresh", "--seed", "1")
     assert (code, result["outcome"]) == (0, "holds")
     assert result["fresh"]["refuted"]
-    assert result["fresh"]["counts"]["likely_draws"] == right.counts.likely_draws
+    # so many if the subject is quick
+    assert result["fresh"]["counts"]["likely_draws"] == QUICK_TIMES * right.counts.likely_draws
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,96 @@ def test_fresh_draws_come_in_chunks_of_any_size(right, monkeypatch):
     result = fresh(right, 1_000, np.random.default_rng(0))
     assert result.counts.likely_draws == 1_000
     assert 0 < result.counts.unlikely < result.counts.likely
+
+
+TRUE_LOSS = 2.0
+"""Of half the noise at 1: P(v >= 1) is 1/2 and exp(-2) / 2."""
+
+
+def certificate_of_counts(right: Certificate, counts: Counts) -> Certificate:
+    """Return a certificate with the bound that these counts of the event v >= 1 give."""
+    event = {"score": "coordinate", "coordinate": 0, "relation": ">=", "threshold": 1.0, "likely_input": "right"}
+    bound = epsilon_lower_bound(counts, 0.0, right.significance)
+    quantised = {**event, "quantised_to": [2.0**-17]}
+    return changed(right, event=quantised, counts=counts, epsilon_lower_bound=bound)
+
+
+@pytest.mark.parametrize("counts", [Counts(108, 150, 0, 150), Counts(565, 1_050, 31, 1_050)])
+def test_bound_of_few_chosen_draws_above_the_truth_does_not_hold(right, counts):
+    """Counts that fresh ones do not contradict gave 3.5, and 2.4, where the loss is 2: the certificate held."""
+    forged = certificate_of_counts(right, counts)
+    assert forged.epsilon_lower_bound > TRUE_LOSS + 0.1
+    for seed in range(3):
+        found = fresh_checks(forged, fresh(forged, None, np.random.default_rng(seed)))
+        (bound,) = [check for check in found if check.name == "stored bound"]
+        assert bound.holds is False
+        assert text_below(forged.epsilon_lower_bound, 6) in bound.detail
+    # as many as certified do not tell, and say so
+    (few,) = [one for one in fresh_checks(forged, fresh(forged, 150, np.random.default_rng(0))) if not one.holds]
+    assert (few.name, few.holds) == ("stored bound", None)
+    assert "too few to tell; --draws" in few.detail
+    # the null control: counts near their means
+    honest = certificate_of_counts(right, Counts(525, 1_050, 71, 1_050))
+    assert all(check.holds for check in fresh_checks(honest, fresh(honest, None, np.random.default_rng(0))))
+
+
+def test_bound_that_fresh_draws_do_not_reach_stands_with_both_numbers(right):
+    document = changed(right, epsilon_lower_bound=TRUE_LOSS)
+    counts = Counts(50_000, 100_000, 6_767, 100_000)
+    check = bound_check(document, counts, epsilon_lower_bound(counts, 0.0, 0.05), most_shown(counts, 0.0))
+    assert check.holds
+    assert re.fullmatch(
+        r"stored 2\.000000; 100,000 fresh draws on each input alone reach 1\.97\d*, which supports less "
+        r"but does not contradict it: the event shows at most 2\.0\d*",
+        check.detail,
+    )
+    # an event that the other input may never have shows any loss
+    never = bound_check(document, Counts(9, 100_000, 0, 100_000), 0.9, most_shown(Counts(9, 10, 0, 10), 0.0))
+    assert never.holds
+    assert never.detail.endswith("contradict it")
+
+
+@pytest.mark.parametrize("per_call", [1, 4])
+def test_limit_on_an_event_errs_seldom_and_finds_inflated_bounds(per_call):
+    """Power: of 100,000 draws each, nine of ten contradict a bound of half the noise above the truth by 0.1."""
+    rng, runs, draws = np.random.default_rng(1), 200, 100_000
+    probabilities = 0.5, 0.5 * math.exp(-TRUE_LOSS)
+
+    def limit(likely: int, unlikely: int) -> float:
+        # all outputs of a call are equal
+        whole = [np.bincount([0, per_call], [draws // per_call - some, some]) for some in (likely, unlikely)]
+        alone = Counts(likely, draws, unlikely, draws)
+        return most_shown(alone if per_call == 1 else Counts.of_calls(*(one.astype(int) for one in whole)), 0.0)
+
+    found = np.array([limit(*pair) for pair in rng.binomial(draws // per_call, probabilities, (runs, 2)).tolist()])
+    assert (found < TRUE_LOSS).sum() <= binom.ppf(1 - 1e-6, runs, CHANCE)
+    assert (found < TRUE_LOSS + (0.1 if per_call == 1 else 0.25)).mean() > 0.9
+    # the broken control: the shares themselves, without a margin
+    made = rng.binomial(draws, probabilities, size=(runs, 2))
+    assert (np.log(made[:, 0] / made[:, 1]) < TRUE_LOSS).sum() > binom.ppf(1 - 1e-6, runs, CHANCE)
+
+
+@pytest.mark.parametrize(("point", "holds"), [(1.9, True), (2.3, False)])
+def test_points_of_a_curve_are_compared_with_what_their_events_show(right, point, holds):
+    """A curve has the draws of its certificate, which a forger may choose."""
+    counts = Counts(525, 1_050, 71, 1_050)
+    document = certificate_of_counts(right, counts)
+    stored = StoredPoint(
+        delta=0.0, epsilon_lower_bound=point, relation=">=", threshold=1.0, likely_input="right", counts=counts
+    )
+    curve = StoredCurve(significance=document.significance, bound="joint", points=(stored,))
+    document = changed(document, curve=curve)
+    found = fresh_checks(document, fresh(document, None, np.random.default_rng(0)))
+    assert [check.name for check in found if not check.holds] == ([] if holds else ["stored curve"])
+
+
+def test_further_draws_of_a_slow_subject_end_by_the_clock(right, monkeypatch):
+    monkeypatch.setattr("audit.evidence.fresh.QUICK", 0.0)
+    counts = fresh(right, None, np.random.default_rng(0)).counts
+    fewest = TIMES * right.counts.likely_draws
+    assert fewest <= counts.likely_draws <= fewest * 17 / 16
+    # the null control: all that are asked for are made
+    assert fresh(right, 5_000, np.random.default_rng(0)).counts.likely_draws == 5_000
 
 
 class Wide:

@@ -118,6 +118,6 @@ def test_an_interruption_before_any_draw_is_one_line_and_undecided(
     assert main(["laplace", "--draws", "2000"]) == 3
     assert capsys.readouterr().err == "interrupted: nothing audited\n"
     monkeypatch.setattr("audit.commands.verify.verify", interrupted)
-    monkeypatch.setattr("audit.evidence.certificate.Certificate.read_all", lambda _: [None])
+    monkeypatch.setattr("audit.evidence.certificate.Certificate.read_with_results", lambda _: [(None, None)])
     assert verify_command(["certificate.json"]) == 3
     assert capsys.readouterr().err.count("\n") == 1

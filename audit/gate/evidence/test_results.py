@@ -1,0 +1,84 @@
+"""A result file says more than its certificate: a replay compares all of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from audit.auditor.certification import TIME_IS_OVER
+from audit.evidence.certificate import RESULT_FIELDS, Certificate, CertificateError
+from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.replay import replay
+from audit.gate.evidence.test_replay import WORDS, edited, leaves, written
+from audit.gate.needs import exhaustively
+from audit.gate.requests import asked, verify_command
+
+TIMED = "laplace --draws 100000000 --seed 1 --max-seconds 0.3 --events coordinates"
+
+OF_RESULTS = (
+    "laplace_float --draws 6000 --seed 2",
+    "laplace --draws 3000 --seed 2 --curve --object implementation",
+)
+
+
+@pytest.mark.parametrize("words", [OF_RESULTS[0], *exhaustively(OF_RESULTS[1])])
+def test_every_field_of_a_result_that_is_edited_is_found(words, tmp_path, monkeypatch):
+    """The other verdict, notes, power and what is not ruled out were nobody's: only `seconds` is."""
+    (request,) = asked(*words.split())
+    result = carried_out(Audit.of(request))
+    whole, path = json.loads(json.dumps(result.to_json())), tmp_path / "result.json"
+    assert set(whole) == RESULT_FIELDS
+    # the same run for each edit: repeated once
+    monkeypatch.setattr("audit.evidence.replay.estimated", lambda *_, **__: result)
+
+    def found(document: Any) -> bool:
+        path.write_text(json.dumps(document), encoding="utf-8")
+        try:
+            ((certificate, stated),) = Certificate.read_with_results(path)
+        except CertificateError:
+            return True
+        return replay(certificate, stated)[0].holds is not True
+
+    assert not found(whole)
+    places = [place for place in leaves(whole) if place[0] != "certificate"]
+    assert [place for place in places if not found(edited(whole, place))] == [("seconds",)]
+    for change in ({"implementation_verdict": "not refuted"}, {"implementation": {}}, {"notes": ["fine"]}):
+        assert found(whole | change)
+    for place in ((), ("implementation",), ("witness",), ("implementation", "witness")):
+        more = copy.deepcopy(whole)
+        part = more
+        for name in place:
+            part = part[name]
+        part["remark"] = "signed by nobody"
+        path.write_text(json.dumps(more), encoding="utf-8")
+        with pytest.raises(CertificateError, match="is no field of a result"):
+            Certificate.read_all(path)
+
+
+def test_result_of_a_run_that_the_clock_ended_is_repeated(tmp_path, capsys):
+    path = tmp_path / "result.json"
+    (request,) = asked(*TIMED.split())
+    result = carried_out(Audit.of(request)).to_json()
+    assert result["stopped"] == TIME_IS_OVER
+    for stopped, code in ((TIME_IS_OVER, 3), (None, 1)):
+        path.write_text(json.dumps(result | {"stopped": stopped}), encoding="utf-8")
+        assert verify_command([str(path), "--replay"]) == code
+    assert "stopped differs" in capsys.readouterr().out
+
+
+def test_result_says_what_no_check_looked_at_without_a_replay(tmp_path, capsys):
+    path = tmp_path / "result.json"
+    (request,) = asked(*WORDS["refuted"].split())
+    path.write_text(json.dumps(carried_out(Audit.of(request)).to_json()), encoding="utf-8")
+    for words, said in (([], True), (["--replay"], False)):
+        assert verify_command([str(path), *words]) == 0
+        text = capsys.readouterr().out
+        assert ("nothing checked its other verdict" in text) is said
+        assert ("all else that the result says" in text) is not said
+    # a certificate alone has nothing more
+    written("refuted").write(path)
+    assert verify_command([str(path)]) == 0
+    assert "result" not in capsys.readouterr().out
