@@ -52,6 +52,25 @@ def of_nothing(**_facts):
     return float("nan")
 
 
+def of_truth(**_facts):
+    return True
+
+
+def of_numpys_truth(**_facts):
+    return np.True_
+
+
+class Unconverted:
+    """An answer like a lazy number whose computation fails."""
+
+    def __float__(self):
+        raise RuntimeError("no value")
+
+
+def of_no_value(**_facts):
+    return Unconverted()
+
+
 def infinite(**_facts):
     """Give up, as libraries do where they have no finite answer."""
     return np.float64("inf")
@@ -157,6 +176,9 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         ([f"{HERE}:KNOWN", "--bound", "1"], "failed: TypeError"),
         ([f"{HERE}:of_nothing", "--bound", "1"], "which is not a number"),
         ([f"{HERE}:of_array", "--bound", "1"], "which is not a number"),
+        ([f"{HERE}:of_truth", "--bound", "1"], "reported True, which is not a number"),
+        ([f"{HERE}:of_numpys_truth", "--bound", "1"], "which is not a number"),
+        ([f"{HERE}:of_no_value", "--bound", "1"], "which is not a number"),
         (["dp-accounting-rdp", "--sensitivity", "1"], "bound must be given"),
     ],
 )
