@@ -124,11 +124,11 @@ def test_sensitivity_is_taken_as_it_stands(capsys):
 
 
 def test_report_inside_the_enclosure_is_undecided(capsys, monkeypatch):
-    # all releases that are too many to be worked out
-    monkeypatch.setattr(accountant, "LARGEST_ON_GRID", 100)
+    # a grid that is far too coarse
+    monkeypatch.setattr(accountant, "MOST_PLACES", 100)
     words = ["--noise", "laplace", "--sensitivity", "1", "--scale", "100", "--count", "1000", "--delta", "1e-6"]
     assert asked(*words, "--reported-epsilon", "1") == EXIT_UNDECIDED
-    assert "not tight" in capsys.readouterr().out
+    assert " wide: the losses on a grid" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_or_remove_one"])
