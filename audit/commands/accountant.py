@@ -11,7 +11,7 @@ import click
 
 from audit.commands.again import again
 from audit.commands.text import AGAIN, columns, fitted, range_text
-from audit.exact.accountant import KINDS, LARGEST_EXACT, LARGEST_ON_GRID, NoisySums
+from audit.exact.accountant import KINDS, LARGEST_EXACT, NoisySums
 from audit.exact.enclosures import written
 from audit.subjects.accountants import LIBRARIES, reported_epsilon
 from reference.budgets import parse_delta
@@ -84,8 +84,8 @@ class ReleasesOptions:
     text=f"""Is a reported epsilon below the true one?
 
     Compares it with a certified enclosure of the smallest epsilon of K releases together: tight for Gaussian
-    noise, for Laplace noise at delta 0, and at other deltas for up to {LARGEST_EXACT} releases; close for up to
-    {LARGEST_ON_GRID:,}.
+    noise, for Laplace noise at delta 0, and at other deltas for up to {LARGEST_EXACT} releases; close for more,
+    and where it is wider than a thousandth of epsilon, the text says how wide.
 
     ACCOUNTANT: {", ".join(LIBRARIES)} (where installed), or package.module:attribute, a function. It is called
     with the keywords noise, adjacency, scale, delta, count, and the bound or sensitivity that you gave, as floats.

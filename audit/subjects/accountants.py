@@ -8,6 +8,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from audit.auditor.subject import FAILURES, SubjectError
 from audit.exact.accountant import NoisySums
 from audit.subjects.imported import imported_object
@@ -78,14 +80,14 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction | None:
     except FAILURES as problem:
         raise SubjectError(f"{accountant} failed: {type(problem).__name__}: {problem}") from problem
     try:
-        # a float's exact value, not its shortest decimal
-        if hasattr(answer, "__float__"):
+        # a float's exact value, not its shortest decimal; a truth value is no number
+        if hasattr(answer, "__float__") and not isinstance(answer, (bool, np.bool_)):
             if float(answer) == math.inf:
                 return None
             reported = Fraction(float(answer))
         else:
             reported = exact("reported_epsilon", answer)
-    except (ReadingError, TypeError, ValueError, OverflowError):
+    except FAILURES:
         raise SubjectError(f"{accountant} reported {in_brief(answer)}, which is not a number") from None
     if reported < 0:
         raise SubjectError(f"{accountant} reported {in_brief(answer)}, which is below 0")

@@ -52,6 +52,25 @@ def of_nothing(**_facts):
     return float("nan")
 
 
+def of_truth(**_facts):
+    return True
+
+
+def of_numpys_truth(**_facts):
+    return np.True_
+
+
+class Unconverted:
+    """An answer like a lazy number whose computation fails."""
+
+    def __float__(self):
+        raise RuntimeError("no value")
+
+
+def of_no_value(**_facts):
+    return Unconverted()
+
+
 def infinite(**_facts):
     """Give up, as libraries do where they have no finite answer."""
     return np.float64("inf")
@@ -105,11 +124,11 @@ def test_sensitivity_is_taken_as_it_stands(capsys):
 
 
 def test_report_inside_the_enclosure_is_undecided(capsys, monkeypatch):
-    # all releases that are too many to be worked out
-    monkeypatch.setattr(accountant, "LARGEST_ON_GRID", 100)
+    # a grid that is far too coarse
+    monkeypatch.setattr(accountant, "MOST_PLACES", 100)
     words = ["--noise", "laplace", "--sensitivity", "1", "--scale", "100", "--count", "1000", "--delta", "1e-6"]
     assert asked(*words, "--reported-epsilon", "1") == EXIT_UNDECIDED
-    assert "not tight" in capsys.readouterr().out
+    assert " wide: the losses on a grid" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("adjacency", ["replace_one", "add_or_remove_one"])
@@ -157,6 +176,9 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         ([f"{HERE}:KNOWN", "--bound", "1"], "failed: TypeError"),
         ([f"{HERE}:of_nothing", "--bound", "1"], "which is not a number"),
         ([f"{HERE}:of_array", "--bound", "1"], "which is not a number"),
+        ([f"{HERE}:of_truth", "--bound", "1"], "reported True, which is not a number"),
+        ([f"{HERE}:of_numpys_truth", "--bound", "1"], "which is not a number"),
+        ([f"{HERE}:of_no_value", "--bound", "1"], "which is not a number"),
         (["dp-accounting-rdp", "--sensitivity", "1"], "bound must be given"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,9 @@ import pytest
 
 from audit.exact import accountant
 from audit.exact.accountant import Losses, NoisySums, epsilon_of_laplace, epsilon_on_grid, laplace_profile
-from reference.common.balls import UndecidedError, ball, working_precision
+from reference.common.balls import ball, working_precision
 from reference.common.errors import DeltaError, ReadingError
+from reference.common.numbers import short_text
 from reference.readings import ADJACENCIES
 
 VECTORS = json.loads((Path(accountant.__file__).parents[1] / "vectors/v1/accounting.json").read_text())
@@ -167,11 +169,94 @@ def test_many_laplace_releases_are_enclosed_and_the_text_says_so(monkeypatch):
         < close.epsilon.lower * (1 + Fraction(1, 10**6))
     )
     assert close.road.startswith("close")
-    monkeypatch.setattr(accountant, "LARGEST_ON_GRID", 30)
+    monkeypatch.setattr(accountant, "MOST_PLACES", 100)
     wide = asked()
     assert wide.epsilon.lower < close.epsilon.lower < close.epsilon.upper < wide.epsilon.upper < count * e
-    assert "not tight" in wide.road
+    width = wide.epsilon.upper - wide.epsilon.lower
+    assert f"not tight, {short_text(width)} wide" in wide.road
     assert wide.verdict(tight.upper) == "undecided"
+
+
+def log_delta_by_inversion(e: float, count: int, epsilon: float) -> float:
+    """Integrate the generating function of the losses over a line: the log of delta."""
+
+    def integrand(z):
+        least = np.exp(-(2 * z + 1) * e)
+        average = np.log((1 + least + (1 - least) / (2 * z + 1)) / 2)
+        return count * average + z * (count * e - epsilon) - np.log(z * (1 + z))
+
+    orders = np.exp(np.linspace(-12, 8, 200_001))
+    order = orders[integrand(orders).argmin()]
+    highest = integrand(order)
+    curvature = np.diff(integrand(order * np.array([0.999, 1, 1.001])), 2)[0] / (0.001 * order) ** 2
+    step = min(order, curvature**-0.5) / 16
+    line = np.exp(integrand(order + 1j * step * np.arange(20_000)) - highest).real
+    return float(highest + np.log((line.sum() - line[0] / 2) * step / np.pi))
+
+
+@pytest.mark.parametrize(
+    ("e", "count", "delta"),
+    [
+        ("3", 10**6, "1e-6"),
+        ("10", 10**5, "1e-12"),
+        ("0.3", 10**4, "1e-100"),
+        ("0.1", 10**9 - 1, "1e-3000"),
+    ],
+)
+def test_epsilon_of_many_releases_is_close_by_a_second_road(monkeypatch, e, count, delta):
+    # faster; with all places closer
+    monkeypatch.setattr(accountant, "MOST_PLACES", 2**16)
+    found = epsilon_on_grid(Fraction(e), count, Fraction(delta))
+    assert found.upper - found.lower < found.upper / 500
+
+    def beyond(epsilon: Fraction) -> float:
+        return log_delta_by_inversion(float(e), count, float(epsilon)) - float(mpmath.log(mpmath.mpf(delta)))
+
+    assert beyond(found.lower) > 0 > beyond(found.upper)
+    # what is wrong by three thousandths is outside
+    assert beyond(found.upper * Fraction(997, 1000)) > 0 > beyond(found.lower * Fraction(1003, 1000))
+
+
+@pytest.mark.parametrize(("count", "delta"), [(1000, "1e-400"), (1000, "1e-3000"), (100, "1e-31")])
+def test_delta_below_that_of_the_largest_loss_changes_nearly_nothing(count, delta):
+    found = epsilon_on_grid(Fraction(1), count, Fraction(delta))
+    # all losses are the largest with probability 2^-count
+    least = count + math.log1p(-float(Fraction(delta) * 2**count))
+    assert least - 1e-9 <= float(found.lower) <= found.upper <= count
+    assert float(found.lower) <= count * (1 - 1e-9) or delta != "1e-31"
+
+
+def test_cost_is_the_same_for_a_tiny_delta(monkeypatch):
+    monkeypatch.setattr(accountant, "MOST_PLACES", 2**15)
+    lengths = []
+    times = Losses.__mul__
+
+    def counting(self, other):
+        lengths.append(self.weights.length() + other.weights.length())
+        return times(self, other)
+
+    monkeypatch.setattr(Losses, "__mul__", counting)
+    for delta in ("1e-6", "1e-1000"):
+        epsilon_on_grid(Fraction(1), 10**4, Fraction(delta))
+    usual, tiny = sum(lengths[: len(lengths) // 2]), sum(lengths[len(lengths) // 2 :])
+    assert tiny < 2 * usual
+    assert max(lengths) < 2**15
+
+
+@pytest.mark.parametrize("e", ["100", "1e6"])
+def test_large_losses_get_enough_cells(e):
+    count, e = 100, Fraction(e)
+    found = epsilon_on_grid(e, count, Fraction(1, 10**6))
+    assert found.upper - found.lower < Fraction(1, 10)
+    # a loss is e less an exponential time of mean 2, with probability a half
+    assert count * (e - 1) < found.lower < found.upper < count * e
+
+
+def test_epsilon_falls_with_delta_and_grows_with_count_and_loss():
+    e, count, delta = Fraction(1, 10), 70, Fraction(1, 10**9)
+    found = epsilon_on_grid(e, count, delta)
+    for changed in ((e * 101 / 100, count, delta), (e, count + 1, delta), (e, count, delta / 2)):
+        assert found.upper < epsilon_on_grid(*changed).lower
 
 
 @pytest.mark.parametrize(
@@ -197,14 +282,13 @@ def test_grid_of_other_losses_does_not_hold_the_exact_epsilon(off, end):
 
 
 def test_cells_keep_the_mass_of_both_inputs():
-    e, cells = Fraction(3, 2), 6
+    e = Fraction(3, 2)
     with working_precision(128):
-        for law, places in ((accountant._ends(e, cells), cells), (accountant._middles(e, cells), 2 * cells)):
-            masses = list(law)
-            losses = [ball(e * (Fraction(2 * place, places) - 1)) for place in range(places + 1)]
+        for lowest, law in (accountant._ends(e), accountant._middles(e)):
+            losses = [ball(e * Fraction(lowest + place, accountant._half(e))) for place in range(len(law))]
             for total in (
-                sum(masses),
-                sum(mass * (-loss).exp() for mass, loss in zip(masses, losses, strict=True)),
+                sum(law),
+                sum(mass * (-loss).exp() for mass, loss in zip(law, losses, strict=True)),
             ):
                 assert total.contains(1)
                 assert total.rad() < 1e-30
@@ -222,22 +306,43 @@ def test_losses_of_many_releases_are_nearly_normal(e, count):
     assert float(found.lower) != pytest.approx(1.01 * nearly, rel=2e-3)
 
 
-@pytest.mark.parametrize("floor", ["1e-12", "1e-9"])
-def test_losses_that_do_not_count_widen_the_enclosure(floor):
-    e, count, delta = Fraction(1, 10), 40, Fraction(1, 10**5)
-    exact = epsilon_of_laplace(e, count, delta)
+@pytest.mark.parametrize("bits", [16, 24])
+def test_losses_that_do_not_count_widen_the_enclosure(monkeypatch, bits):
+    given = Fraction(1, 10), 40, Fraction(1, 10**5)
+    exact, close = epsilon_of_laplace(*given), epsilon_on_grid(*given)
+    monkeypatch.setattr(accountant, "FLOOR_BITS", bits)
+    wide = epsilon_on_grid(*given)
+    assert wide.lower < exact.lower < exact.upper < wide.upper
+    assert close.upper < wide.upper
+    # as if they told nothing, above too
     with working_precision(128):
-        laws = accountant._middles(e, 64), accountant._ends(e, 128)
-        below, above = (Losses.composed(law, e, count, ball(Fraction(floor))) for law in laws)
-        _, lower = below.turn(delta, at_worst=False)
-        place, upper = above.turn(delta, at_worst=True)
-        assert lower < ball(exact.lower)
-        assert ball(exact.upper) < max(upper, ball(above.loss(place - 1)))
-        # as if they could not tell the inputs apart
-        assert above.turn(delta, at_worst=False)[1] < upper
-        # and if they may tell more apart than is allowed, nothing is said
-        with pytest.raises(UndecidedError):
-            above.turn(Fraction(1, 10**30), at_worst=True)
+        law = Losses.composed(*given[:2], Fraction(10), above=True)
+        assert law.lost > 0
+        assert replace(law, lost=ball(0)).epsilon(given[2]) < law.epsilon(given[2])
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_coarser_law_keeps_its_side(above):
+    e, order, delta = Fraction(1, 2), Fraction(2), Fraction(1, 10**4)
+    with working_precision(128):
+        fine = Losses.composed(e, 7, order, above=above)
+        found = [law.epsilon(delta) for law in (fine, fine.coarser(), fine.coarser().coarser())]
+        assert found == sorted(found, reverse=not above)
+        assert len(set(found)) == 3
+        assert found[1] == pytest.approx(float(found[0]), rel=1e-3)
+        # the probabilities under both inputs: those of the likely one stay, above both stay
+        for law in (fine, fine.coarser()):
+            places = range(law.lowest, law.lowest + law.weights.length())
+            likely, unlikely = (
+                sum(
+                    weight * law.scale * (-ball((order + more) * law.loss(place))).exp()
+                    for weight, place in zip(law.weights, places, strict=True)
+                )
+                for more in (0, 1)
+            )
+            assert float(likely.mid()) == pytest.approx(1, abs=1e-12)
+            assert float(unlikely.mid()) == pytest.approx(1, abs=1e-12 if above else 1e-3)
+            assert above or float(unlikely.mid()) > 1 - 1e-12
 
 
 @pytest.mark.parametrize(
