@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from audit.auditor.certification import TIME_IS_OVER
+from audit.auditor.first import NO_TIME
 from audit.evidence.certificate import RESULT_FIELDS, Certificate, CertificateError
+from audit.evidence.copies import FIRSTS_NOT_COMPARED
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.replay import replay
 from audit.gate.evidence.test_replay import WORDS, edited, leaves, written
@@ -47,6 +49,9 @@ def test_every_field_of_a_result_that_is_edited_is_found(words, tmp_path, monkey
     assert [place for place in places if not found(edited(whole, place))] == [("seconds",)]
     for change in ({"implementation_verdict": "not refuted"}, {"implementation": {}}, {"notes": ["fine"]}):
         assert found(whole | change)
+    # how quick this machine is does not matter
+    for note in (NO_TIME, f"{FIRSTS_NOT_COMPARED}: too slow"):
+        assert not found(whole | {"notes": [*whole["notes"], note]})
     for place in ((), ("implementation",), ("witness",), ("implementation", "witness")):
         more = copy.deepcopy(whole)
         part = more
