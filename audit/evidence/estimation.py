@@ -40,7 +40,7 @@ from audit.subjects.descriptions import (
 )
 from audit.subjects.programs import ProgramDescription, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
-from audit.subjects.search import AtPair, Effort, Listed, searchable
+from audit.subjects.search import AtPair, Effort, Listed, not_searched, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from audit.subjects.stated import (
@@ -190,7 +190,10 @@ def carried_out(
     if request.max_seconds is not None:
         remaining = max(0.0, request.max_seconds - (time.perf_counter() - start))
     found = estimated(audit, spent, max_seconds=remaining, workers=workers, progress=progress)
-    return replace(found, seconds=round(time.perf_counter() - start, 3))
+    seconds = round(time.perf_counter() - start, 3)
+    # after all draws, which it cannot disturb
+    unsearched = isinstance(request.subject, ImportDescription) and not request.search
+    return replace(found, seconds=seconds, not_searched=not_searched(audit.subject) if unsearched else None)
 
 
 def estimated(

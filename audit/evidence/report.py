@@ -54,6 +54,8 @@ class EstimateResult:
     seeded : bool
         Whether all draws follow from the seed.
     seconds : float
+    not_searched : str or None
+        What the subject declares besides this pair, and nobody looked at.
     """
 
     request: EstimateRequest
@@ -66,6 +68,7 @@ class EstimateResult:
     note: str | None = None
     seeded: bool = True
     seconds: float = 0.0
+    not_searched: str | None = None
 
     @property
     def mechanism(self) -> str:
@@ -236,7 +239,7 @@ class EstimateResult:
     def not_ruled_out(self) -> str:
         """Say in plain words what this result leaves open."""
         found = self.estimate
-        parts = ["other neighbouring inputs"]
+        parts = ["other neighbouring inputs", *([] if self.not_searched is None else [self.not_searched])]
         search = self.inputs.get("search", {})
         if search.get("pairs_untried"):
             sifted = search["pairs_sifted"]
