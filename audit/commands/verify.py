@@ -20,7 +20,7 @@ from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check, neighbours_checked, rebuilt
 from audit.evidence.fresh import elsewhere, fresh, fresh_checks, fresh_choice
-from audit.evidence.replay import replay
+from audit.evidence.replay import replay, why_not_seeded
 from audit.evidence.verify import choice, outcome, verify
 from audit.proofs.build import missing
 from audit.proofs.conditional_verdicts import conditional_verdict_text
@@ -89,9 +89,10 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
     certificates = Certificate.read_all(options.certificate)
-    if options.replay and not options.fresh and not any(one.seeded for one in certificates):
+    unseeded = [reason for reason in map(why_not_seeded, certificates) if reason is not None]
+    if options.replay and not options.fresh and len(unseeded) == len(certificates):
         # before the other checks, which would start the subject
-        problem = "--replay needs a seed, and the certificate names none: --fresh draws again"
+        problem = f"--replay cannot repeat these draws: {unseeded[0]}; --fresh makes new ones"
         raise CertificateError(problem, file=options.certificate, place="seeded")
     if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:

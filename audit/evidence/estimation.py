@@ -20,6 +20,7 @@ from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
 from audit.auditor.first import NOT_COPIED, Pristine
+from audit.auditor.interruption import finish
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
@@ -193,7 +194,8 @@ def carried_out(
     seconds = round(time.perf_counter() - start, 3)
     # after all draws, which it cannot disturb
     unsearched = isinstance(request.subject, ImportDescription) and not request.search
-    return replace(found, seconds=seconds, not_searched=not_searched(audit.subject) if unsearched else None)
+    left_out = finish(lambda: not_searched(audit.subject))[0] if unsearched else None
+    return replace(found, seconds=seconds, not_searched=left_out)
 
 
 def estimated(
@@ -271,7 +273,7 @@ def estimated(
         neighbours=neighbours,
         output_names=audit.output_names,
         note=audit.note,
-        seeded=not (getattr(audit.subject, "own_entropy", False) or found.uses_global),
+        seeded=found.seeded and not getattr(audit.subject, "own_entropy", False),
     )
 
 

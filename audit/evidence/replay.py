@@ -13,12 +13,16 @@ from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.subjects.descriptions import PairDescription, require_small
+from audit.subjects.programs import ProgramDescription
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
 
 NOT_COMPARED = ("request", "versions")
 """Fields that a replay does not compare: it runs the same request, under its own versions."""
+
+
+OTHER_GENERATOR = "the subject draws from another generator than the one it is given"
 
 
 def replay(certificate: Certificate) -> list[Check]:
@@ -32,8 +36,8 @@ def replay(certificate: Certificate) -> list[Check]:
     reference.common.errors.InputError
         When there is no such subject.
     """
-    if not certificate.seeded:
-        return [Check("replay", None, "the certificate names no seed: the subject has its own randomness")]
+    if reason := why_not_seeded(certificate):
+        return [Check("replay", None, f"no seed repeats these draws: {reason}")]
     request = certificate.request
     try:
         require_small(request.subject)
@@ -46,36 +50,56 @@ def replay(certificate: Certificate) -> list[Check]:
     # first the pair that the search finds: on another pair nothing would agree
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
-        stopped_at = certificate.draws - spent
-        chosen_at = stopped_at - 2 * certificate.all_counts.likely_draws
-        found = estimated(audit, spent, stopped_at=stopped_at, chosen_at=chosen_at)
-        ours, stated = (
-            {
-                name: value
-                for name, value in json.loads(json_text(one.to_json())).items()
-                if name not in NOT_COMPARED
-            }
-            for one in (found.certificate(certificate.judged), certificate)
-        )
-        places = [place for name in stated for place in differences(stated[name], ours.get(name), name)]
+        places, seeded = _repeated(certificate, audit, spent)
+        if not seeded:
+            # of a version that did not notice
+            return [Check("replay", None, f"no seed repeats these draws: {OTHER_GENERATOR}")]
     if not places:
-        same = Check("replay", True, f"the same draws, event, counts and bound from seed {request.seed}")
-        left_out = [family for family in FAMILIES if family not in request.events]
-        if certificate.verdict == "refuted":
-            return [same]
-        if request.search and not _searched_in_full(certificate):
-            words = "repeated on the pair of a search that was ended early: --fresh searches again"
-            return [same, Check("choice", None, words)]
-        if left_out:
-            words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"
-            return [same, Check("choice", None, words)]
-        return [same, Check("choice", True, "repeated from all families of events")]
+        return _same(certificate)
     here = versions()
     other = [name for name, one in certificate.versions.items() if here.get(name) != one]
     if other:
         words = f"{places[0]} differs, under another version of {', '.join(other)}"
         return [Check("replay", None, words)]
     return [Check("replay", False, f"{places[0]} differs")]
+
+
+def _same(certificate: Certificate) -> list[Check]:
+    """Return the checks of a certificate that was repeated: with a verdict that refutes nothing, of its choice."""
+    request = certificate.request
+    same = Check("replay", True, f"the same draws, event, counts and bound from seed {request.seed}")
+    left_out = [family for family in FAMILIES if family not in request.events]
+    if certificate.verdict == "refuted":
+        return [same]
+    if request.search and not _searched_in_full(certificate):
+        words = "repeated on the pair of a search that was ended early: --fresh searches again"
+        return [same, Check("choice", None, words)]
+    if left_out:
+        words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"
+        return [same, Check("choice", None, words)]
+    return [same, Check("choice", True, "repeated from all families of events")]
+
+
+def _repeated(certificate: Certificate, audit: Audit, spent: int) -> tuple[list[str], bool]:
+    """Return where the repeated audit's certificate differs, and whether a seed repeats its draws."""
+    stopped_at = certificate.draws - spent
+    chosen_at = stopped_at - 2 * certificate.all_counts.likely_draws
+    found = estimated(audit, spent, stopped_at=stopped_at, chosen_at=chosen_at)
+    ours, stated = (
+        {name: value for name, value in json.loads(json_text(one.to_json())).items() if name not in NOT_COMPARED}
+        for one in (found.certificate(certificate.judged), certificate)
+    )
+    places = [place for name in stated for place in differences(stated[name], ours.get(name), name)]
+    return places, found.seeded
+
+
+def why_not_seeded(certificate: Certificate) -> str | None:
+    """Say why no seed repeats a certificate's draws; None if its seed does."""
+    if certificate.seeded:
+        return None
+    if isinstance(certificate.subject, ProgramDescription):
+        return "the program draws its own randomness"
+    return OTHER_GENERATOR
 
 
 def _audit(certificate: Certificate) -> tuple[Audit, int]:
