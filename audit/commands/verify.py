@@ -88,6 +88,10 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     """
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
+    if not options.fresh:
+        for name, given in {"draws": options.draws, "seed": output.seed}.items():
+            if given is not None:
+                raise ReadingError(name, given, "left out without --fresh: --draws and --seed are of --fresh")
     certificates = Certificate.read_all(options.certificate)
     unseeded = [reason for reason in map(why_not_seeded, certificates) if reason is not None]
     if options.replay and not options.fresh and len(unseeded) == len(certificates):
@@ -136,8 +140,13 @@ def checked(certificate: Certificate, options: VerifyOptions, seed: int | None) 
             wanted = options.draws * 2 if options.draws else certificate.draws
             checks.append(fresh_choice(certificate, wanted, np.random.default_rng([seed, 1])))
     if options.replay:
-        checks += replay(certificate)
-    unrepeated = choice(certificate)
+        # what fresh draws tell of the choice, a replay that cannot tell leaves as it is
+        chosen = any(check.name == "choice" for check in checks)
+        checks += [
+            one for one in replay(certificate) if not (chosen and one.name == "choice" and one.holds is None)
+        ]
+    tried = [way for way, given in {"--replay": options.replay, "--fresh": options.fresh}.items() if given]
+    unrepeated = choice(certificate, tried)
     if unrepeated is not None and not any(check.name == unrepeated.name for check in checks):
         checks.append(unrepeated)
     if options.coq:
