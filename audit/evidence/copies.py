@@ -8,8 +8,10 @@ draw, and each copy builds the subject again.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import random
+import re
 import signal
 import time
 import warnings
@@ -30,6 +32,7 @@ from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
+from audit.common.keys import key_of
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.nearness import CHANCE, MOST_COORDINATES, check_more
 from reference.common.arrays import FloatArray, IntArray
@@ -71,6 +74,8 @@ SAME_NOISE = (
 )
 """A note where nothing is refuted.  A library's generator that the copies have in common does the same."""
 
+OTHER_PAIR = "inputs() returned another pair in another process: it must return the same one each time"
+
 NO_NOISE = "each input always gives one output, in other processes too: a release without noise"
 """A note that replaces the one that leaves it open."""
 
@@ -94,10 +99,11 @@ class CopyRequest:
 
 @dataclass(frozen=True, eq=False)
 class CopyOutputs:
-    """The outputs of one copy on both inputs: the first of each call, and those of one long call."""
+    """The outputs of one copy on both inputs: first ones of calls, and those of one long call; and its inputs."""
 
     firsts: Pair
     more: Pair
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,13 +214,20 @@ def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: CopyRequ
     np.random.seed(shared)  # noqa: NPY002
     random.seed(int(shared[0]))
     subject = make()
-    sides = []
-    for side, given in enumerate(subject.inputs()):
+    sides, inputs = [], subject.inputs()
+    for side, given in enumerate(inputs):
         calls = [_call(subject, given, asked.per_call, (*seed, side, call))[:1] for call in range(asked.calls)]
         more = min(asked.more, MOST_VALUES // calls[0].shape[1])
         sides.append((np.concatenate(calls), _call(subject, given, more, (*seed, side, asked.calls))))
     (left, more_left), (right, more_right) = sides
-    return CopyOutputs((left, right), (more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]))
+    more_of_both = more_left[:, :MOST_COORDINATES], more_right[:, :MOST_COORDINATES]
+    return CopyOutputs((left, right), more_of_both, _told_apart(inputs))
+
+
+def _told_apart(inputs: Sequence[Any]) -> tuple[str, ...]:
+    """Return digests of the inputs; where an object lies in memory tells nothing."""
+    told = (re.sub(" at 0x[0-9a-f]+", "", repr(key_of(given))) for given in inputs)
+    return tuple(hashlib.blake2b(one.encode()).hexdigest() for one in told)
 
 
 def _call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:
@@ -347,7 +360,13 @@ def compare_with(
         return NOT_COMPARED
     if firsts is None:
         marks, firsts = marks[:0], [one.firsts for one in drawn]
-    note = check_copies(event, counts, firsts, entropy)
+    try:
+        note = check_copies(event, counts, firsts, entropy)
+    except SubjectError as problem:
+        ours = _told_apart(here().inputs())
+        if not any(one.inputs != ours for one in drawn):
+            raise
+        raise SubjectError(OTHER_PAIR) from problem
     if note is None and more and len(drawn) >= FEWEST_COPIES:
         rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
         try:
