@@ -363,8 +363,8 @@ def compare_with(
     try:
         note = check_copies(event, counts, firsts, entropy)
     except SubjectError as problem:
-        ours = _told_apart(here().inputs())
-        if not any(one.inputs != ours for one in drawn):
+        audited = _told_apart(here().inputs())
+        if all(one.inputs == audited for one in drawn):
             raise
         raise SubjectError(OTHER_PAIR) from problem
     if note is None and more and len(drawn) >= FEWEST_COPIES:
