@@ -12,6 +12,7 @@ from scipy.special import betaincinv, gammaincinv, ndtri
 
 from audit.auditor.events import Event, Quantiser, Score
 from audit.auditor.scored import Outputs
+from audit.auditor.verdict import seen_by_event
 from audit.bounds import POWER, SMALLEST_SIGNIFICANCE, Counts, Method, better_method
 from reference.common.arrays import BoolArray, FloatArray, IntArray
 
@@ -41,6 +42,9 @@ OF_CHOSEN, OF_STURDY = 0.9, 0.1
 
 FEW_EXPECTED = 50.0
 """Below this many expected occurrences a normal approximation says too little."""
+
+COUNTS_TRIED = 50
+"""Counts of an event for which to ask whether it could refute a claim."""
 
 RARE = 0.01
 """Up to this probability on both inputs a promise at delta = 0 is that of the conditional bound."""
@@ -188,6 +192,18 @@ class Prospect:
             able: BoolArray = (p < 1) & (np.log(np.maximum(p - self.delta, 1e-300) / q) <= ABLE * self.claim)
         return able
 
+    def rates(self, unlikely: FloatArray, rows: int) -> FloatArray:
+        """Return two shares for each count of so many choosing draws: that seen, and the most that it allows.
+
+        The rarest events look rarer by luck.
+        """
+        return np.stack([unlikely + 0.5, unlikely + 1 + self.luck * np.sqrt(unlikely + 1)]) / rows
+
+    def finds_able(self, rows: int) -> bool:
+        """Return whether so many choosing draws can show an event that is able, if there are rare ones."""
+        counts = np.append(0.0, np.geomspace(1, rows, COUNTS_TRIED))
+        return bool(self.able(self.rates(counts, rows)).all(axis=0).any())
+
 
 Made = TypeVar("Made")
 
@@ -296,8 +312,7 @@ def _candidates(events: _Events, counts: Sequence[FloatArray], rows: int, prospe
     likely, unlikely = pairs[:, 0], pairs[:, 1]
     lucks = np.array([prospect.luck, 0.0, HOPE])[:, np.newaxis, np.newaxis]
     told = promised(likely, unlikely, rows, prospect, luck=lucks).swapaxes(0, 1)
-    # the share itself, and one that its count allows: the rarest events look rarer by luck
-    rates = np.stack([unlikely + 0.5, unlikely + 1 + prospect.luck * np.sqrt(unlikely + 1)]) / rows
+    rates = prospect.rates(unlikely, rows)
     can = [np.logical_and(*prospect.able(rates, share)) for share in (1.0, OF_STURDY)]
     sides = zip(("left", "right"), pairs, told, _contrasts(likely / rows, unlikely / rows), *can, strict=True)
     for likely_input, pair, (promises, face_values, hopes), contrasts, able, sturdy in sides:
@@ -335,17 +350,23 @@ def _last_of(order: IntArray, *groups: BoolArray) -> list[int]:
 def method_for(candidate: Candidate, prospect: Prospect) -> Method:
     """Return the method with the larger bound if the certifying counts are as the choosing ones promise.
 
-    It rests on choosing draws only, so it is fixed before the draws that certify, like the event.
+    It rests on choosing draws only, so it is fixed before the draws that certify, like the event.  Where the claim
+    is not refuted at face value, it is a method that could refute it.
     """
     if prospect.delta > 0:
         return "joint"
-    seen = candidate.counts
-    expected = [
-        min(prospect.draws, round(count * prospect.draws / seen.likely_draws))
-        for count in (seen.likely, seen.unlikely + 0.5)
-    ]
-    counts = Counts(expected[0], prospect.draws, expected[1], prospect.draws)
-    return better_method(counts, prospect.significance)
+    seen, draws, claim = candidate.counts, prospect.draws, prospect.claim
+    rates = seen.likely / seen.likely_draws, *prospect.rates(np.array(seen.unlikely), seen.unlikely_draws)
+    likely, *unlikely = (min(draws, round(rate * draws)) for rate in rates)
+    counts, worse = (Counts(likely, draws, one, draws) for one in unlikely)
+    method = better_method(counts, prospect.significance)
+    if method == "joint" or claim is None or candidate.face_value > claim:
+        return method
+    # what the claim allows may be too common for the conditional bound, though what was seen is rare
+    looks: tuple[tuple[Counts, Method], ...] = (counts, "joint"), (worse, method)
+    smallest = (seen_by_event(claim, some, 0.0, prospect.significance, one) for some, one in looks)
+    joint, conditional = (one is not None and one <= ABLE * claim for one in smallest)
+    return "joint" if joint and not conditional else method
 
 
 def promised(

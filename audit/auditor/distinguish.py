@@ -90,8 +90,8 @@ class Estimate:
         Whether Ctrl-C came: then `stopped` says so, or all draws were made and only bounds remained to compute.
     cuts : tuple of Cut
         The events of the curve, by increasing delta; none unless requested.
-    uses_global : bool
-        Whether draws come from the process's global generators: then no seed repeats them.
+    seeded : bool
+        Whether all randomness comes from the given generators, as far as the first draws show.
     unseen : float
         Share of the outputs whose value was too rare to learn, where nearly all others repeat.
     """
@@ -110,7 +110,7 @@ class Estimate:
     selection_draws: int = 0
     interrupted: bool = False
     cuts: tuple[Cut, ...] = ()
-    uses_global: bool = False
+    seeded: bool = True
     unseen: float = 0.0
 
     @property
@@ -311,7 +311,7 @@ def estimate(
         selection_draws=part.selected,
         interrupted=run.stopped == INTERRUPTED or late,
         cuts=part.selection.cuts,
-        uses_global=source.uses_global,
+        seeded=source.foreign is None,
         unseen=part.selection.unseen,
     )
 

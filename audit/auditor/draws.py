@@ -17,9 +17,9 @@ from audit.auditor.deadline import NEVER, Deadline
 from audit.auditor.events.mixed import Both, Coins, Pair
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.first import FirstOutputs
-from audit.auditor.notes import SHARED_GENERATOR
+from audit.auditor.notes import OTHER_GENERATOR, SHARED_GENERATOR
 from audit.auditor.pristine import Pristine
-from audit.auditor.probe import PROBE, check_draws
+from audit.auditor.probe import PROBE, check_draws, drawn_again
 from audit.auditor.subject import FAILURES, DrawingError, Subject, SubjectError, check_attributes, two_inputs
 from audit.common.keys import key_of
 from reference.common.arrays import FloatArray, IntArray
@@ -88,9 +88,9 @@ class Draws:
         Whether looks in between, or an end by the clock, are planned: calls then start small and grow.
     reduction : Reduction or None
         Applied to all outputs as they are drawn.
-    uses_global : bool
-        Whether the first draws came from the generators that a whole process shares, and the subject does not say
-        that its randomness is its own.
+    foreign : str or None
+        A note if the first draws came from other generators than the given ones, and the subject does not say that
+        its randomness is its own.
     outputs_per_call : int
         With more than one, rows are calls of so many outputs, each with its own generator.  Those who learn
         and choose get the first output of each call, those who certify get all, call after call.
@@ -107,7 +107,7 @@ class Draws:
     workers: int = 1
     looks: bool = False
     reduction: Reduction | None = None
-    uses_global: bool = False
+    foreign: str | None = None
     outputs_per_call: int = 1
     deadline: Deadline = NEVER
     first: FirstOutputs | None = None
@@ -140,21 +140,20 @@ class Draws:
             raise SubjectError(f"outputs change shape: {sorted(widths)} coordinates on the two inputs")
         source = cls(subject, probe.inputs, widths.pop(), entropy, workers, looks, deadline=deadline)
         rows, before = min(PROBE, source.chunk_rows), _global_state()
-        calls = check_draws(
-            source._probed(rows),
-            source.inputs,
-            unchanged,
-            within_calls=outputs_per_call == 1,
-        )
-        shared = not getattr(subject, "own_entropy", False) and _global_state() != before
+        draw = source._probed(rows)
+        calls = check_draws(draw, source.inputs, unchanged, within_calls=outputs_per_call == 1)
+        foreign = None
+        if not getattr(subject, "own_entropy", False):
+            shared = _global_state() != before
+            foreign = SHARED_GENERATOR if shared else None if drawn_again(draw, calls) else OTHER_GENERATOR
         here = [[one, *more] for one, more in zip(opening, calls, strict=True)]
         first = FirstOutputs(pristine, here, unchanged, seconds)
-        return replace(source, uses_global=shared, outputs_per_call=outputs_per_call, first=first)
+        return replace(source, foreign=foreign, outputs_per_call=outputs_per_call, first=first)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader must know about how the draws were made and checked."""
-        found = [SHARED_GENERATOR] if self.uses_global else []
+        found = [] if self.foreign is None else [self.foreign]
         return (*found, *([] if self.first is None else self.first.notes))
 
     def generator(self, phase: int, chunk: int, side: int) -> np.random.Generator:

@@ -47,6 +47,11 @@ SHARED_GENERATOR = (
     "is given: no seed repeats these draws"
 )
 
+OTHER_GENERATOR = (
+    "two calls with equal generators gave different outputs: not all randomness comes from the generator that is "
+    "given, so no seed repeats these draws"
+)
+
 NO_RESIDUES = "no event looked at residues of "
 
 WHY_NO_RESIDUES = (

@@ -79,6 +79,21 @@ def check_draws(
     return made
 
 
+def drawn_again(draw: Callable[[int, int], FloatArray], made: Sequence[Sequence[FloatArray]]) -> bool:
+    """Return whether the last call on each input gives the same outputs again, from an equal generator.
+
+    Parameters
+    ----------
+    draw : callable
+        As for :func:`check_draws`.
+    made : sequence of two sequences of ndarray
+        What that returned.
+    """
+    return all(
+        np.array_equal(draw(side, len(calls) - 1), calls[-1], equal_nan=True) for side, calls in enumerate(made)
+    )
+
+
 def _check_drawn_once(calls: Sequence[FloatArray]) -> None:
     """Refuse draws that are the same number for a whole call.
 

@@ -36,15 +36,15 @@ class Subject(Protocol):
     inputs, and some again in others.  Any other error in it costs power, not validity.
     It, too, may be called from several threads.
     Further attributes that it may have (:func:`check_attributes`): `notes`, sentences for the reader;
-    `own_entropy`, true if it does not use the generator, so that the certificate names no seed; `most_rows`,
-    how many outputs to request at a time if they are slow.
+    `own_entropy`, true if it does not use the generator, so that no seed repeats its draws; `most_rows`, how many
+    outputs to request at a time if they are slow.
 
     Draws must be independent: their randomness comes from the given generator, and nothing is kept from
-    one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws,
-    that nothing random is drawn once for all outputs of a call, as far as a few short calls show, that first
-    outputs have the law of later ones, that inputs do not change, and that results are new arrays.  `sample` must
-    be safe to call from several threads with different generators, and `inputs` must return the same pair each
-    time.
+    one call to the next.  Every bound rests on that.  What is checked: that two generators give different draws
+    and, for a note, that equal ones give the same; that nothing random is drawn once for all outputs of a call, as
+    far as a few short calls show; that first outputs have the law of later ones, that inputs do not change, and
+    that results are new arrays.  `sample` must be safe to call from several threads with different generators, and
+    `inputs` must return the same pair each time.
     """
 
     def inputs(self) -> tuple[Any, Any]:

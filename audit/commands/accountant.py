@@ -26,7 +26,8 @@ from reference.readings import ADJACENCIES
 
 EXIT_CODES = {"refuted": EXIT_REFUTED, "not refuted": EXIT_FINE, "undecided": EXIT_UNDECIDED}
 
-DIGITS = 15
+DIGITS, USUAL_DIGITS, MOST_DIGITS = 15, 6, 30
+"""Digits in JSON, in text, and in text where a report is very near the truth."""
 
 INFINITE = "inf"
 """A reported epsilon that claims nothing, as in options and JSON: it is never too small."""
@@ -54,7 +55,10 @@ class ReleasesOptions:
     """Releases."""
 
     noise: str = option("--noise", type=click.Choice(KINDS), default="gaussian", help="(gaussian)")
-    scale: str = option("--scale", "--sigma", default="1", metavar="B", help="scale or sigma of a release (1)")
+    scale: str | None = option(
+        "--scale", metavar="B", help="scale of a release: Laplace's, or Gaussian's sigma (1)"
+    )
+    sigma: str | None = option("--sigma", metavar="B", help="another name of --scale")
     bound: str | None = option(
         "--bound",
         metavar="C",
@@ -132,9 +136,10 @@ def command(report: ReportedEpsilonOptions, releases: ReleasesOptions, output: F
 
 def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
     """Return what was released; for a library, which takes floats, exactly as those floats."""
+    if given.scale is not None and given.sigma is not None:
+        raise ReadingError("sigma", given.sigma, "left out with --scale: both name one number")
 
-    def number(name: str) -> Fraction | None:
-        text = getattr(given, name)
+    def number(name: str, text: str | None) -> Fraction | None:
         if text is None:
             return None
         value = exact(name, text)
@@ -144,12 +149,12 @@ def _asked(given: ReleasesOptions, *, as_floats: bool) -> NoisySums:
     delta = parse_delta("delta", unless_given if given.delta is None else given.delta)
     return NoisySums(
         noise=given.noise,
-        scale=number("scale") or Fraction(0),
+        scale=number("scale", given.scale or given.sigma or "1") or Fraction(0),
         delta=Fraction(float(delta)) if as_floats else delta,
         count=given.count,
         adjacency=given.adjacency,
-        bound=number("bound"),
-        sensitivity=number("sensitivity"),
+        bound=number("bound", given.bound),
+        sensitivity=number("sensitivity", given.sensitivity),
     )
 
 
@@ -186,12 +191,22 @@ def _lines(name: str, reported: Fraction | None, asked: NoisySums, true: dict[st
         )
     else:
         yield f"  moved:    {short_text(asked.moved)} in {norm}, as you say for {asked.adjacency}"
-    yield f"  reported: epsilon = {INFINITE if reported is None else short_text(reported)}"
+    digits = USUAL_DIGITS if reported is None else _digits_apart(reported, asked.epsilon)
+    yield f"  reported: epsilon = {INFINITE if reported is None else short_text(reported, digits)}"
     for adjacency, one in true.items():
-        yield f"  true:     epsilon = {range_text(one.epsilon)} under {adjacency} ({one.road})"
+        yield f"  true:     epsilon = {range_text(one.epsilon, digits)} under {adjacency} ({one.road})"
     verdict = asked.verdict(reported)
     yield f"  verdict:  {verdict}: {name} {_distance(verdict, reported, asked.epsilon)}"
     yield f"  covered:  {COVERED}"
+
+
+def _digits_apart(reported: Fraction, true: Enclosure) -> int:
+    """Return how many digits show that a report differs from the truth."""
+    others = {true.lower, true.upper} - {reported}
+    for digits in range(USUAL_DIGITS, MOST_DIGITS):
+        if short_text(reported, digits) not in {short_text(one, digits) for one in others}:
+            return digits
+    return MOST_DIGITS
 
 
 def _distance(verdict: str, reported: Fraction | None, true: Enclosure) -> str:

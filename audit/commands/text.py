@@ -17,9 +17,9 @@ AGAIN = "again:"
 """Precedes a command line that repeats a result."""
 
 
-def range_text(value: Enclosure) -> str:
+def range_text(value: Enclosure, digits: int = 6) -> str:
     """Return one number if both ends show the same digits, else both ends."""
-    least, most = short_text(value.lower), short_text(value.upper)
+    least, most = short_text(value.lower, digits), short_text(value.upper, digits)
     return least if least == most else f"{least} to {most}"
 
 

@@ -20,7 +20,7 @@ from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.checks import Check, neighbours_checked, rebuilt
 from audit.evidence.fresh import elsewhere, fresh, fresh_checks, fresh_choice
-from audit.evidence.replay import replay
+from audit.evidence.replay import replay, why_not_seeded
 from audit.evidence.verify import choice, outcome, verify
 from audit.proofs.build import missing
 from audit.proofs.conditional_verdicts import conditional_verdict_text
@@ -93,11 +93,16 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     """
     if options.draws is not None and not 1 <= options.draws <= MOST_DRAWS:
         raise ReadingError("draws", options.draws, f"from 1 to {MOST_DRAWS:,}")
+    if not options.fresh:
+        for name, given in {"draws": options.draws, "seed": output.seed}.items():
+            if given is not None:
+                raise ReadingError(name, given, "left out without --fresh: --draws and --seed are of --fresh")
     found = Certificate.read_with_results(options.certificate)
     certificates = [one for one, _ in found]
-    if options.replay and not options.fresh and not any(one.seeded for one in certificates):
+    unseeded = [reason for reason in map(why_not_seeded, certificates) if reason is not None]
+    if options.replay and not options.fresh and len(unseeded) == len(certificates):
         # before the other checks, which would start the subject
-        problem = "--replay needs a seed, and the certificate names none: --fresh draws again"
+        problem = f"--replay cannot repeat these draws: {unseeded[0]}; --fresh makes new ones"
         raise CertificateError(problem, file=options.certificate, place="seeded")
     if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:
@@ -143,8 +148,15 @@ def checked(
             wanted = options.draws * 2 if options.draws else certificate.draws
             checks.append(fresh_choice(certificate, wanted, np.random.default_rng([seed, 1])))
     if options.replay:
-        checks += replay(certificate, result)
-    unrepeated = choice(certificate)
+        # what fresh draws tell of the choice, a replay that cannot tell leaves as it is
+        chosen = any(check.name == "choice" for check in checks)
+        checks += [
+            one
+            for one in replay(certificate, result)
+            if not (chosen and one.name == "choice" and one.holds is None)
+        ]
+    tried = [way for way, given in {"--replay": options.replay, "--fresh": options.fresh}.items() if given]
+    unrepeated = choice(certificate, tried)
     if unrepeated is not None and not any(check.name == unrepeated.name for check in checks):
         checks.append(unrepeated)
     if options.coq:

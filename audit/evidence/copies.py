@@ -24,7 +24,7 @@ from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
-from audit.evidence.forks import MOST_VALUES, Copies, CopyRequest, copied, outputs_of_call
+from audit.evidence.forks import MOST_VALUES, Copies, CopyRequest, copied, outputs_of_call, told_apart
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.nearness import CHANCE, MOST_COORDINATES, check_more
 from reference.common.arrays import FloatArray, IntArray
@@ -65,6 +65,8 @@ SAME_NOISE = (
     "data, nothing hides the input from whoever knows that; no bound here shows it"
 )
 """A note where nothing is refuted.  A library's generator that the copies have in common does the same."""
+
+OTHER_PAIR = "inputs() returned another pair in another process: it must return the same one each time"
 
 NO_NOISE = "each input always gives one output, in other processes too: a release without noise"
 """A note that replaces the one that leaves it open."""
@@ -247,7 +249,13 @@ def compare_with(
         return NOT_COMPARED
     if firsts is None:
         marks, firsts = marks[:0], [one.firsts for one in drawn]
-    note = check_copies(event, counts, firsts, entropy)
+    try:
+        note = check_copies(event, counts, firsts, entropy)
+    except SubjectError as problem:
+        audited = told_apart(here().inputs())
+        if all(one.inputs == audited for one in drawn):
+            raise
+        raise SubjectError(OTHER_PAIR) from problem
     if note is None and more and len(drawn) >= FEWEST_COPIES:
         rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
         try:

@@ -21,6 +21,7 @@ from audit.auditor.choose import Prospect
 from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import Estimate, estimate, silent
 from audit.auditor.first import NO_TIME, NOT_COPIED
+from audit.auditor.interruption import finish
 from audit.auditor.pristine import Pristine
 from audit.auditor.selection import Phases
 from audit.auditor.subject import FAILURES, Subject, SubjectError
@@ -42,7 +43,7 @@ from audit.subjects.descriptions import (
 )
 from audit.subjects.programs import ProgramDescription, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
-from audit.subjects.search import AtPair, Effort, Listed, searchable
+from audit.subjects.search import AtPair, Effort, Listed, not_searched, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from audit.subjects.stated import (
@@ -192,7 +193,11 @@ def carried_out(
     if request.max_seconds is not None:
         remaining = max(0.0, request.max_seconds - (time.perf_counter() - start))
     found = estimated(audit, spent, max_seconds=remaining, workers=workers, progress=progress)
-    return replace(found, seconds=round(time.perf_counter() - start, 3))
+    seconds = round(time.perf_counter() - start, 3)
+    # after all draws, which it cannot disturb
+    unsearched = isinstance(request.subject, ImportDescription) and not request.search
+    left_out = finish(lambda: not_searched(audit.subject))[0] if unsearched else None
+    return replace(found, seconds=seconds, not_searched=left_out)
 
 
 def estimated(
@@ -266,7 +271,7 @@ def estimated(
         neighbours=neighbours,
         output_names=audit.output_names,
         note=audit.note,
-        seeded=not (getattr(audit.subject, "own_entropy", False) or found.uses_global),
+        seeded=found.seeded and not getattr(audit.subject, "own_entropy", False),
     )
 
 

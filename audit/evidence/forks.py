@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import random
+import re
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import Pipe
@@ -18,6 +20,7 @@ import numpy as np
 
 from audit.auditor.events.mixed import Pair
 from audit.auditor.subject import Subject
+from audit.common.keys import key_of
 from reference.common.arrays import FloatArray
 from reference.common.processes import end_with
 
@@ -60,11 +63,14 @@ class CopyOutputs:
     firsts, more : pair of ndarray
     began : int
         The input that it drew on first.
+    inputs : tuple of str
+        Digests of them.
     """
 
     firsts: Pair
     more: Pair
     began: int
+    inputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +186,13 @@ def _outputs(make: Callable[[], Subject], seed: tuple[int, int], asked: CopyRequ
         more = min(asked.more, MOST_VALUES // calls[0].shape[1])
         later = outputs_of_call(subject, given[side], more, (*seed, side, asked.calls))
         sides[side] = np.concatenate(calls), later[:, : asked.width]
-    return CopyOutputs((sides[0][0], sides[1][0]), (sides[0][1], sides[1][1]), began)
+    return CopyOutputs((sides[0][0], sides[1][0]), (sides[0][1], sides[1][1]), began, told_apart(given))
+
+
+def told_apart(inputs: Sequence[Any]) -> tuple[str, ...]:
+    """Return digests of the inputs; where an object lies in memory tells nothing."""
+    told = (re.sub(" at 0x[0-9a-f]+", "", repr(key_of(given))) for given in inputs)
+    return tuple(hashlib.blake2b(one.encode()).hexdigest() for one in told)
 
 
 def outputs_of_call(subject: Subject, given: Any, rows: int, stream: tuple[int, ...]) -> FloatArray:

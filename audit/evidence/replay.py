@@ -20,6 +20,7 @@ from audit.evidence.copies import NOT_COMPARED as NOT_COMPARED_WITH_COPIES
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.evidence.report import EstimateResult
 from audit.subjects.descriptions import PairDescription, require_small
+from audit.subjects.programs import ProgramDescription
 from audit.subjects.programs.subject import NOT_RESTARTED
 from reference.common.documents import plain
 from reference.common.errors import InputError
@@ -34,6 +35,8 @@ OF_A_RESULT = ("certificate", "seconds")
 OF_THE_MACHINE = (NO_TIME, NOT_COMPARED_WITH_COPIES, FIRSTS_NOT_COMPARED, NOT_RESTARTED)
 """Notes, or how they begin, on what a slow machine had no time for."""
 
+OTHER_GENERATOR = "the subject draws from another generator than the one it is given"
+
 
 def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> list[Check]:
     """Return whether the request, carried out again, gives the same certificate, and the result that holds it.
@@ -46,8 +49,8 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
     reference.common.errors.InputError
         When there is no such subject.
     """
-    if not certificate.seeded:
-        return [Check("replay", None, "the certificate names no seed: the subject has its own randomness")]
+    if reason := why_not_seeded(certificate):
+        return [Check("replay", None, f"no seed repeats these draws: {reason}")]
     request = certificate.request
     try:
         require_small(request.subject)
@@ -61,20 +64,12 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
         found = estimated(audit, spent, repeated=_repeated(certificate, spent))
+        if not found.seeded:
+            # of a version that did not notice
+            return [Check("replay", None, f"no seed repeats these draws: {OTHER_GENERATOR}")]
         places = list(_differing(found, certificate, result))
     if not places:
-        whole = "" if result is None else ", and all else that the result says,"
-        same = Check("replay", True, f"the same draws, event, counts and bound{whole} from seed {request.seed}")
-        left_out = [family for family in FAMILIES if family not in request.events]
-        if certificate.verdict == "refuted":
-            return [same]
-        if request.search and not _searched_in_full(certificate):
-            words = "repeated on the pair of a search that was ended early: --fresh searches again"
-            return [same, Check("choice", None, words)]
-        if left_out:
-            words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"
-            return [same, Check("choice", None, words)]
-        return [same, Check("choice", True, "repeated from all families of events")]
+        return _same(certificate, "" if result is None else ", and all else that the result says,")
     here = versions()
     other = [name for name, one in certificate.versions.items() if here.get(name) != one]
     if other:
@@ -115,6 +110,31 @@ def _differing(found: EstimateResult, certificate: Certificate, result: dict[str
 def _timeless(value: Any) -> Any:
     """Return a field of a result, of a list what does not tell how quick the machine was."""
     return [one for one in value if not str(one).startswith(OF_THE_MACHINE)] if isinstance(value, list) else value
+
+
+def _same(certificate: Certificate, whole: str) -> list[Check]:
+    """Return the checks of what was repeated: with a verdict that refutes nothing, of its choice."""
+    request = certificate.request
+    same = Check("replay", True, f"the same draws, event, counts and bound{whole} from seed {request.seed}")
+    left_out = [family for family in FAMILIES if family not in request.events]
+    if certificate.verdict == "refuted":
+        return [same]
+    if request.search and not _searched_in_full(certificate):
+        words = "repeated on the pair of a search that was ended early: --fresh searches again"
+        return [same, Check("choice", None, words)]
+    if left_out:
+        words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"
+        return [same, Check("choice", None, words)]
+    return [same, Check("choice", True, "repeated from all families of events")]
+
+
+def why_not_seeded(certificate: Certificate) -> str | None:
+    """Say why no seed repeats a certificate's draws; None if its seed does."""
+    if certificate.seeded:
+        return None
+    if isinstance(certificate.subject, ProgramDescription):
+        return "the program draws its own randomness"
+    return OTHER_GENERATOR
 
 
 def _audit(certificate: Certificate) -> tuple[Audit, int]:

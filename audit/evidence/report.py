@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
 from audit.auditor.notes import FINER, NO_RESIDUES, RARE_CODES
+from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
@@ -30,6 +32,9 @@ SEEN_TO_BE_CHOSEN = 50
 
 Even amid the outputs of a mechanism that spends its whole claim; far from them about 30 do.
 """
+
+USUAL_COMPETITORS = 64
+"""Scores of one coordinate that are judged together, about."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +59,8 @@ class EstimateResult:
     seeded : bool
         Whether all draws follow from the seed.
     seconds : float
+    not_searched : str or None
+        What the subject declares besides this pair, and nobody looked at.
     """
 
     request: EstimateRequest
@@ -66,6 +73,7 @@ class EstimateResult:
     note: str | None = None
     seeded: bool = True
     seconds: float = 0.0
+    not_searched: str | None = None
 
     @property
     def mechanism(self) -> str:
@@ -220,23 +228,40 @@ class EstimateResult:
         return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
 
     def draws_needed(self) -> int | None:
-        """Return about how many draws would decide, with the best event; None if not even very many would.
+        """Return about how many draws would decide, if there are rare events; None if no countable number would.
 
-        If it is the number that was requested, a better event is what is missing.
+        An event that is rare enough for the claim must be chosen, by draws of which few show it on one input, and
+        then counted.  Where this many draws should have done, it is twice as many.
         """
         found, draws = self.estimate, self.estimate.requested_draws
-        while draws <= LARGEST_DRAWS:
-            certify = max(1, int(draws * found.counts.effective.likely_draws / found.draws))
-            larger = found.detectable_with(self.claimed, certify)
-            if larger is not None and larger <= STATED_SIZE * self.claimed:
+        certify = found.counts.effective.likely_draws / found.draws
+        choose, significance = self._choosing_share, found.ideal.share * found.significance
+        while (draws := 2 * draws) <= LARGEST_DRAWS:
+            rows = max(1, int(draws * certify))
+            larger = found.detectable_with(self.claimed, rows)
+            prospect = Prospect(rows, found.delta, significance, USUAL_COMPETITORS, self.claimed)
+            chosen_on = max(1, min(int(draws * choose), MOST_ROWS))
+            if larger is not None and larger <= STATED_SIZE * self.claimed and prospect.finds_able(chosen_on):
                 return draws
-            draws *= 2
         return None
+
+    @property
+    def _choosing_share(self) -> float:
+        """The share of all draws that are of one input and may choose an event."""
+        searched = self.inputs["search"]["draws"] if "search" in self.inputs else 0
+        rest = 1 - float(searched) / self.estimate.requested_draws
+        return CHOOSE_SHARE / 2 * rest / self.request.outputs_per_call
+
+    @property
+    def always_occurs(self) -> bool:
+        """Whether the event occurs in every output, as where all are alike: then no event is rare."""
+        counts = self.estimate.counts
+        return (counts.likely, counts.unlikely) == (counts.likely_draws, counts.unlikely_draws)
 
     def not_ruled_out(self) -> str:
         """Say in plain words what this result leaves open."""
         found = self.estimate
-        parts = ["other neighbouring inputs"]
+        parts = ["other neighbouring inputs", *([] if self.not_searched is None else [self.not_searched])]
         search = self.inputs.get("search", {})
         if search.get("pairs_untried"):
             sifted = search["pairs_sifted"]

@@ -159,15 +159,24 @@ def _among(certificate: Certificate) -> bool:
     )
 
 
-def choice(certificate: Certificate) -> Check | None:
+def choice(certificate: Certificate, tried: Sequence[str] = ()) -> Check | None:
     """Return a check that leaves the choice of the event open, if the verdict rests on it; else None.
 
     A weak event, honestly counted, refutes nothing.  Only the same draws or new ones show whether a better one was
     passed over; so without them a certificate that refutes nothing is undecided.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    tried : sequence of str
+        Options that were given, which could not tell.
     """
     if certificate.verdict == "refuted":
         return None
-    return Check("choice", None, "whether a better event was passed over: --replay or --fresh tells")
+    ways = [way for way in (["--replay"] * certificate.seeded + ["--fresh"]) if way not in tried]
+    return Check(
+        "choice", None, "whether a better event was passed over" + f": {' or '.join(ways)} tells" * bool(ways)
+    )
 
 
 def _fits(certificate: Certificate) -> bool:

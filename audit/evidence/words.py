@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
@@ -32,30 +33,100 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
     document = event.to_json()
     coordinate = document.get("coordinate")
     where = "" if coordinate is None else coordinate_in_words(event, coordinate, names)
-    occurs = event.at_least == (event.threshold > 0)
-    if document["score"] == "coordinate":
-        return f"{where} {document['relation']} {event.threshold:.6g}"
-    if document["score"] == "interval":
-        return f"{where} {'' if occurs else 'not '}in [{document['low']:.6g}, {document['high']:.6g}]"
+    if document["score"] in INDICATORS or document.get("kind") == NEGATIVE_ZERO:
+        without, occurs = event.within(np.array([0.0, 1.0])).tolist()
+        return "any output" if without and occurs else _indicator_in_words(document, where, occurs=occurs)
+    match document["score"]:
+        case "coordinate":
+            return f"{where} {document['relation']} {event.threshold:.6g}"
+        case "residue":
+            return f"{where} {_residue_in_words(event, document)}"
+        case "category":
+            return _category_in_words(event, document, names)
+        case EqualityScore.name:
+            return _equal_in_words(event)
+        case "distance":
+            side = "at least" if event.at_least else "at most"
+            return f"{_sum_in_words(event, names)} is {side} {event.threshold:.6g} from {document['centre']:.6g}"
+        case "logistic":
+            return f"{_sum_in_words(event, names)} {document['relation']} {event.threshold:.6g}"
+    exact = f"{document['relation']} {event.threshold:.6g}"
     if document["score"] == "bits":
         offset = f" - {document['offset']:g}" if document["offset"] else ""
-        return f"{document['kind']} of {where}{offset} {document['relation']} {event.threshold:g}"
-    if document["score"] == "residue":
-        return f"{where} {_residue_in_words(event, document)}"
-    if document["score"] in ("one_sided", "one_sided_rows"):
-        what = where or "the whole output"
-        return f"{what} is {'' if occurs else 'not '}one of {len(document['values']):,} that one input alone had"
-    if document["score"] == "distance":
-        side = "at least" if event.at_least else "at most"
-        return f"{_sum_in_words(event, names)} is {side} {event.threshold:.6g} from {document['centre']:.6g}"
-    if document["score"] == "logistic":
-        return f"{_sum_in_words(event, names)} {document['relation']} {event.threshold:.6g}"
-    if document["score"] == "not_finite" and where:
-        return f"{document['kind']} {'' if occurs else 'not '}in {where}"
-    score = {"not_finite": f"{document.get('kind')} in an output"}.get(
-        document["score"], document["score"] + " score"
-    )
-    return f"{score} {document['relation']} {event.threshold:.6g}" + (f" of {where}" if where else "")
+        return f"{document['kind']} of {where}{offset} {exact}"
+    return f"{document['score']} score {exact}" + (f" of {where}" if where else "")
+
+
+INDICATORS = ("interval", "not_finite", "one_sided", "one_sided_rows", "unseen")
+"""Scores that are 0 or 1."""
+
+KINDS = {"nan": "NaN", "+inf": "+infinity", "-inf": "-infinity"}
+"""What an event of outputs that are not finite may look for."""
+
+FEW_VALUES = 3
+"""Values that are named."""
+
+
+def _indicator_in_words(document: dict[str, Any], where: str, *, occurs: bool) -> str:
+    """Describe the event that a score is 1, or that it is 0."""
+    negated, kind = "" if occurs else "not ", document.get("kind")
+    if kind == NEGATIVE_ZERO:
+        return f"{where} is {negated}-0.0"
+    if kind == "any":
+        return f"{where or 'an output'} is {'not ' if occurs else ''}finite"
+    if kind is not None:
+        return (
+            f"{where} is {negated}{KINDS[kind]}"
+            if where
+            else f"an output contains {'' if occurs else 'no '}{KINDS[kind]}"
+        )
+    if document["score"] == "interval":
+        return f"{where} {negated}in [{document['low']:.6g}, {document['high']:.6g}]"
+    return f"{where or 'the whole output'} is {_listed_in_words(document, occurs=occurs)}"
+
+
+def _values_in_words(values: Sequence[Any]) -> str:
+    """List a few values, or rows of them, and say how many more there are."""
+    told = [
+        f"({', '.join(f'{number:.6g}' for number in value)})" if isinstance(value, list) else f"{value:.6g}"
+        for value in values[:FEW_VALUES]
+    ]
+    if left := len(values) - len(told):
+        return f"{', '.join(told)} or {left:,} more"
+    return " or ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
+
+
+def _listed_in_words(document: dict[str, Any], *, occurs: bool) -> str:
+    """Say that a value is among those of a table, or is not."""
+    values = document["values"]
+    if document["score"] == "unseen":
+        return f"{'none' if occurs else 'one'} of {len(values):,} values that were learned"
+    many, negated = f"of {len(values):,} values that one input alone had", "" if occurs else "not "
+    if len(values) > FEW_VALUES:
+        return f"{negated}one {many}"
+    return f"{negated}{_values_in_words(values)}, which one input alone had"
+
+
+def _category_in_words(event: Event, document: dict[str, Any], names: Sequence[str]) -> str:
+    """Say which values the event takes, or which it leaves out if all others are in it."""
+    *within, others = event.within(np.array([*document["log_ratios"], document["other"]])).tolist()
+    places = [coordinate_in_words(event, place, names) for place in document["coordinates"]]
+    rows = [row[0] if len(places) == 1 else row for row in document["values"]]
+    listed = [row for row, yes in zip(rows, within, strict=True) if yes is not others]
+    what = places[0] if len(places) == 1 else f"({', '.join(places)})"
+    if not listed:
+        return f"{what} is {'any value' if others else 'no value'}"
+    return f"{what} is {'not ' if others else ''}{_values_in_words(listed)}"
+
+
+def _equal_in_words(event: Event) -> str:
+    """Say how many coordinates are equal to another one."""
+    bits = "" if event.quantiser is not None else ", bit for bit"
+    if event.at_least:
+        number = math.ceil(event.threshold)
+        return f"{'two' if number == 1 else f'{number + 1:,} or more'} coordinates are equal{bits}"
+    number = math.floor(event.threshold)
+    return f"{'no two' if number == 0 else f'at most {number + 1:,}'} coordinates are equal{bits}"
 
 
 def coordinate_in_words(event: Event, coordinate: int, names: Sequence[str] = ()) -> str:

@@ -70,6 +70,10 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction | None:
     SubjectError
         When it is missing, fails, or does not return a number that is at least 0.
     """
+    module, _, name = accountant.partition(":")
+    if accountant not in LIBRARIES and not name:
+        named = f"one of {', '.join(LIBRARIES)}, or a function: name the function, as in {module}:report"
+        raise ReadingError("accountant", accountant, named)
     try:
         if accountant in LIBRARIES:
             answer = LIBRARIES[accountant](asked)

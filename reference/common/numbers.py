@@ -155,6 +155,10 @@ LARGEST_PLAIN = 1e15
 """Larger numbers are written as 1.5E+300: no bound is as large, but a file may hold one."""
 
 
+FLOAT_DIGITS = 15
+"""Digits that a float shows of any decimal."""
+
+
 def text_below(value: float, places: int) -> str:
     """Write a number with this many decimal places, rounded down: a lower bound stays one."""
     if abs(value) >= LARGEST_PLAIN:
@@ -167,11 +171,12 @@ def _to_digits(value: Fraction, digits: int, rounding: str) -> Fraction:
     return Fraction(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
-def short_text(value: Fraction) -> str:
-    """Write a number in six digits for reading; a delta of 1e-400 does not become 0."""
-    if value == 0 or 1e-300 < abs(value) < Fraction(10) ** 300:
-        return f"{float(value):.6g}"
-    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():.6g}"
+def short_text(value: Fraction, digits: int = 6) -> str:
+    """Write a number in a few digits for reading; a delta of 1e-400 does not become 0."""
+    if digits <= FLOAT_DIGITS and (value == 0 or 1e-300 < abs(value) < Fraction(10) ** 300):
+        return f"{float(value):.{digits}g}"
+    number = Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{number.normalize():g}"
 
 
 class Enclosure:

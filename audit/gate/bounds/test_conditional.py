@@ -201,6 +201,25 @@ def test_method_follows_from_the_choosing_counts_and_delta(likely, unlikely, del
     assert method_for(candidate, Prospect(700_000, delta, SIGNIFICANCE)) == method
 
 
+@pytest.mark.parametrize(
+    ("claim", "face_value", "method"),
+    [
+        (None, 1.0, "conditional"),
+        # what loses 1 is rare on both inputs
+        (1.0, 1.0, "conditional"),
+        # what loses 5 is not: .74 of the outputs, of which the conditional bound tells nothing
+        (5.0, 1.0, "joint"),
+        (5.0, 5.1, "conditional"),
+        # neither can refute it
+        (9.0, 1.0, "conditional"),
+    ],
+)
+def test_method_is_one_that_could_refute_the_claim(claim, face_value, method):
+    event = Event(CoordinateScore(0), 1.0, True, "left")
+    candidate = Candidate(1.0, 1.0, event, Counts(96, 6_400, 30, 6_400), face_value)
+    assert method_for(candidate, Prospect(22_400, 0.0, SIGNIFICANCE, claim=claim)) == method
+
+
 def test_conditional_bound_certifies_a_rare_leak_and_no_common_event():
     found = {}
     for subject in (LeakyLaplace(1.0, 0.01), Laplace(1.0)):

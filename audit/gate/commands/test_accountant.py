@@ -112,7 +112,7 @@ def test_json_says_what_was_judged_and_how(capsys):
     assert found["exact_epsilon"] == found["exact_epsilons"]["replace_one"]
     assert float(found["exact_epsilon"]["lo"]) == pytest.approx(9.99725614643430)
     assert found["sensitivity"] == "2"
-    assert found["rerun"] == "python -m audit accountant --reported-epsilon 4.728 --bound 1 --delta 1e-5"
+    assert found["rerun"] == "python -m audit accountant --reported-epsilon 4.728 --sigma 1 --bound 1 --delta 1e-5"
 
 
 def test_sensitivity_is_taken_as_it_stands(capsys):
@@ -188,3 +188,31 @@ def test_bad_input_is_one_line(words, said, capsys):
     assert captured.out == ""
     assert said in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_a_module_is_told_to_name_its_function(capsys):
+    assert asked(HERE, "--sensitivity", "1") == EXIT_USAGE
+    assert f"name the function, as in {HERE}:report" in capsys.readouterr().err
+
+
+def test_two_names_of_the_scale_are_refused_together_and_mean_the_same(capsys):
+    words = ["--reported-epsilon", "2", "--noise", "laplace", "--sensitivity", "2"]
+    assert asked(*words, "--scale", "2", "--sigma", "1") == EXIT_USAGE
+    assert "sigma must be left out with --scale" in capsys.readouterr().err
+    assert [asked(*words, *more) for more in ([], ["--sigma", "1"], ["--scale", "1"], ["--scale", "0.5"])] == [
+        EXIT_FINE,
+        EXIT_FINE,
+        EXIT_FINE,
+        EXIT_REFUTED,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reported", "shown"),
+    [("1.9999999", "1.9999999"), ("2", "2"), ("1.5", "1.5"), ("2.0000000000000000001", "2.0000000000000000001")],
+)
+def test_a_report_is_shown_in_as_many_digits_as_tell_it_from_the_truth(reported, shown, capsys):
+    asked("--reported-epsilon", reported, "--noise", "laplace", "--sensitivity", "2")
+    said = capsys.readouterr().out
+    assert f"reported: epsilon = {shown}\n" in said
+    assert "true:     epsilon = 2 under" in said

@@ -92,7 +92,7 @@ def test_certifying_draws_are_made_after_the_events_are_chosen(monkeypatch):
     monkeypatch.setattr(distinguish, "select", select)
     audit(Spy(1.0), 10_000, 0)
     # the first ones tell the shape of the outputs, and whether they repeat
-    before = [*[draws.OPENING] * 2, *[PROBE] * (2 * CALLS), 500, 500, 1_000, 1_000]
+    before = [*[draws.OPENING] * 2, *[PROBE] * (2 * CALLS + 2), 500, 500, 1_000, 1_000]
     assert order == [*before, *[1, SECOND_CALL] * (2 * COPIES[0]), "chosen", 3_500, 3_500]
 
 

@@ -94,6 +94,30 @@ class KeptButForALittle(KeptByInstance):
         return kept + rng.normal(scale=1e-3, size=(count, 1))
 
 
+class RandomInputs(Honest):
+    """Another pair for each object, which loses more than it claims on most of them."""
+
+    def __init__(self):
+        self.first = np.random.default_rng().normal() * 1000
+
+    def inputs(self):
+        return self.first, 0.0
+
+
+class Shown:
+    """Python shows it by its place in memory."""
+
+
+class KeptBesideObjects(KeptByModule):
+    """Null control: the same pair each time."""
+
+    def inputs(self):
+        return (0.0, Shown()), (1.0, Shown())
+
+    def sample(self, data, count, rng):
+        return super().sample(data[0], count, rng)
+
+
 class PartOfTheNoise(Honest):
     """As where a subsample is drawn by the constructor."""
 
@@ -428,3 +452,12 @@ def test_a_generator_that_processes_have_in_common_is_no_reason_to_refuse(share,
     monkeypatch.setattr(copies, "FOR_FIRST", 300.0)
     found = assert_private(generator_of_a_function(share), 0.0, 1.0, epsilon=3, draws=10_000)
     assert found.verdict == "not refuted"
+
+
+@pytest.mark.parametrize(("name", "another"), [("RandomInputs", True), ("KeptBesideObjects", False)])
+def test_another_pair_in_another_process_is_not_called_kept_noise(name, another, capsys):
+    words = ["--epsilon", "1", "--draws", "20000", "--seed", "1", "--events", "coordinates"]
+    assert main([f"{HERE}:{name}", *words]) == 2
+    said = capsys.readouterr().err
+    assert ("inputs() returned another pair in another process" in said) is another
+    assert ("drawn once and kept" in said) is not another

@@ -26,7 +26,7 @@ from audit.evidence.verify import verify
 from audit.gate.evidence.verifying import run
 from audit.gate.requests import changed
 from audit.gate.requests import verify_command as main
-from audit.subjects.descriptions import ImportDescription
+from audit.subjects.descriptions import CatalogueDescription, ImportDescription
 from reference.common.documents import plain
 from reference.common.numbers import text_below
 
@@ -296,9 +296,37 @@ def test_steps_that_grow_where_an_audit_has_even_ones_decide_nothing(right, law,
     event = Event(CoordinateScore(0), 0.0, True, "left", Quantiser(np.array([step])))
     assert too_fine(event, *drawn, 70_000, 60_000) == ()
     counts = Counts(1_000, 70_000, 0, 70_000)
-    found = FreshResult(counts, 3.0, True, 1.0, growing=growing(event, *drawn))
+    found = FreshResult(counts, 3.0, True, True, 1.0, growing=growing(event, *drawn))
     (grid,) = [check for check in fresh_checks(right, found) if check.name == "grid"]
     assert grid.holds is holds
+
+
+@pytest.mark.parametrize(
+    ("verdict", "refuted", "clearly", "holds"),
+    [
+        ("refuted", True, True, True),
+        ("refuted", True, False, True),
+        ("refuted", False, False, None),
+        ("not refuted", False, False, True),
+        # the luck that a right certificate has as often as its significance says
+        ("not refuted", True, False, None),
+        ("not refuted", True, True, False),
+    ],
+)
+def test_fresh_draws_contradict_a_verdict_only_clearly(right, verdict, refuted, clearly, holds):
+    found = FreshResult(Counts(400, 1_000, 100, 1_000), 1.1, refuted, clearly, 1.0)
+    (check,) = [one for one in fresh_checks(changed(right, verdict=verdict), found) if one.name == "fresh verdict"]
+    assert check.holds is holds
+
+
+@pytest.mark.parametrize(
+    ("subject", "seeds", "clearly"), [("laplace", 20, False), ("laplace_half_noise", 3, True)]
+)
+def test_fresh_draws_contradict_clearly_where_twice_the_claim_is_lost(right, subject, seeds, clearly):
+    described = CatalogueDescription(name=subject, parameters={"epsilon": 1.0})
+    stored = changed(right, request={"subject": described})
+    found = [fresh(stored, 1_000, np.random.default_rng(seed)).clearly for seed in range(seeds)]
+    assert found == [clearly] * seeds
 
 
 @pytest.mark.parametrize(("finer", "holds"), [(1, True), (2**9, False)])

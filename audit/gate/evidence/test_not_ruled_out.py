@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from audit.auditor.notes import finer_than_grid
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.report import EstimateResult
 from audit.gate.requests import asked
+from audit.subjects.search import Vectors
 from reference.common.arrays import FloatArray
 
 RESIDUES, SUMS = "residues of", "most weighted sums of coordinates that are finer than the grid"
@@ -242,3 +244,45 @@ def test_codes_beside_noise_that_were_not_learned_are_named(kind):
     result = found_of(kind, 100_000)
     assert result.verdict("ideal") == "not refuted"
     assert ("codes too rare to be learned" in result.not_ruled_out()) is (kind is CodesBesideNoise)
+
+
+class Lists(Small):
+    """Three pairs, the first of which is audited, and the last one the other way round."""
+
+    listed: Any = ((0.0, 1.0), (0.0, 2.0), (0.0, 3.0), (1.0, 0.0))
+
+    def candidates(self) -> Any:
+        return iter(self.listed)
+
+
+class ListsItsOwn(Lists):
+    listed = ((0.0, 1.0),)
+
+
+class ListsForEver(Lists):
+    def candidates(self) -> Any:
+        return itertools.repeat((0.0, 2.0))
+
+
+class FailsToList(Lists):
+    listed = None
+
+
+class Declares(Lists):
+    neighbourhood = Vectors(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Lists, "2 listed pairs were not looked at: --search tries them"),
+        (ListsItsOwn, None),
+        (ListsForEver, "more than 9,999 listed pairs were not looked at: --search tries them"),
+        (FailsToList, "the pairs that candidates() lists were not looked at: it failed"),
+        (Declares, "the declared neighbourhood was not searched: --search searches it"),
+        (Small, None),
+    ],
+)
+def test_what_a_search_would_look_at_is_named_without_one(kind, said):
+    left_open = found_of(kind, 1_000).not_ruled_out()
+    assert left_open.split("; ")[1] == said if said else "--search" not in left_open

@@ -25,7 +25,7 @@ def test_sign_of_a_zero_is_no_rounding_of_noise():
     how = {"epsilon": 1, "adjacency": "replace_one", "draws": 20_000}
     (note,) = assert_private(signed_zero, [0.0], [1.0], **how).notes
     assert note.startswith("at the bits, refuted by more than rounding: epsilon is at least ")
-    assert "negative_zero of output[0]" in note
+    assert "event: output[0] is -0.0, on" in note
     assert note.endswith("; look at what your code does after adding noise")
 
 

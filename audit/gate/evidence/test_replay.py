@@ -97,7 +97,7 @@ def test_replay_without_a_seed_is_refused_before_anything_runs(tmp_path, monkeyp
     changed(written("not refuted"), seeded=False).write(path)
     assert verify_command([str(path), "--replay"]) == 2
     error = capsys.readouterr().err
-    assert "names none: --fresh draws again" in error
+    assert "--replay cannot repeat these draws: the subject draws from another generator" in error
     assert error.count("\n") == 1
 
 

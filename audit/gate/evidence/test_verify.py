@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from flint import arb, fmpq
@@ -17,10 +18,11 @@ from audit.epsilon_estimate import main as audit_main
 from audit.evidence.ball_arithmetic import PRECISION, _score, upper_tail
 from audit.evidence.certificate import Certificate
 from audit.evidence.checks import Check
+from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.request import EstimateRequest
-from audit.evidence.verify import arithmetic, consistency, verify
+from audit.evidence.verify import arithmetic, choice, consistency, verify
 from audit.gate.evidence.verifying import run
-from audit.gate.requests import changed
+from audit.gate.requests import asked, changed
 from audit.gate.requests import verify_command as main
 from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.descriptions import CatalogueDescription, ImportDescription
@@ -333,3 +335,44 @@ def test_name_in_a_certificate_forges_no_line(right, capsys, tmp_path):
     assert lines
     assert all(line.isprintable() for line in lines)
     assert lines.count("the certificate holds") <= 1
+
+
+@cache
+def kept() -> Certificate:
+    """Return a certificate that refutes nothing, for which nobody looked at most families of events."""
+    (request,) = asked("laplace", "--draws", "3000", "--seed", "2", "--events", "coordinates")
+    return carried_out(Audit.of(request)).certificate("ideal")
+
+
+@pytest.mark.parametrize("option", ["--draws", "--seed"])
+def test_options_of_fresh_draws_are_refused_without_them(option, capsys, tmp_path):
+    path = tmp_path / "certificate.json"
+    kept().write(path)
+    assert main([str(path), option, "1000"]) == 2
+    assert "--draws and --seed are of --fresh" in capsys.readouterr().err
+    assert main([str(path), "--fresh", option, "1000"]) in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("tried", "seeded", "advice"),
+    [
+        ((), True, ": --replay or --fresh tells"),
+        (("--replay",), True, ": --fresh tells"),
+        (("--fresh",), True, ": --replay tells"),
+        (("--replay", "--fresh"), True, ""),
+        ((), False, ": --fresh tells"),
+    ],
+)
+def test_no_option_is_advised_that_was_given_or_cannot_tell(tried, seeded, advice):
+    found = choice(changed(kept(), seeded=seeded), tried)
+    assert found is not None
+    assert found.detail == f"whether a better event was passed over{advice}"
+
+
+def test_fresh_draws_tell_of_families_that_a_replay_did_not_look_at(capsys, tmp_path):
+    document = kept()
+    told = {}
+    for words in (["--replay"], ["--replay", "--fresh", "--seed", "1"]):
+        _, found = run(capsys, tmp_path, document, *words)
+        told[len(words)] = [check["holds"] for check in found["checks"] if check["name"] == "choice"]
+    assert told == {1: [None], 4: [True]}

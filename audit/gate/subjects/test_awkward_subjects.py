@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from typing import Any, ClassVar
 
 import msgspec
@@ -13,13 +14,18 @@ import pytest
 from scipy.stats import binom
 
 from audit.auditor.distinguish import Terms, estimate
-from audit.auditor.notes import SHARED_GENERATOR
+from audit.auditor.draws import Draws
+from audit.auditor.notes import OTHER_GENERATOR, SHARED_GENERATOR
+from audit.auditor.probe import CALLS
 from audit.auditor.subject import DrawingError, SubjectError, two_inputs
 from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
+from audit.evidence.one_call import assert_private
+from audit.evidence.replay import replay
 from audit.evidence.verify import outcome, verify
 from audit.evidence.words import inputs_in_words
 from audit.gate.auditor.auditing import audit
+from audit.gate.requests import changed, verify_command
 from audit.gate.subjects.written_programs import command_line
 from audit.subjects.adjacency import UNCHECKED, require_neighbours
 from audit.subjects.catalogue import Laplace
@@ -278,23 +284,63 @@ class SaysSo(FromNumpy):
     own_entropy = True
 
 
+class FromItsOwn(Laplace):
+    def sample(self, data, count, rng):
+        return data + np.random.default_rng().laplace(size=(count, 1))
+
+
+class SaysItsOwn(FromItsOwn):
+    own_entropy = True
+
+
+class OnlyOnTheRight(Laplace):
+    def sample(self, data, count, rng):
+        return super().sample(data, count, np.random.default_rng() if data else rng)
+
+
 @pytest.mark.parametrize(
     ("kind", "noticed", "seeded"),
     [
-        ("FromNumpy", True, False),
-        ("FromPython", True, False),
-        ("SaysSo", False, False),
-        ("FromGenerator", False, True),
+        ("FromNumpy", SHARED_GENERATOR, False),
+        ("FromPython", SHARED_GENERATOR, False),
+        ("SaysSo", None, False),
+        ("FromItsOwn", OTHER_GENERATOR, False),
+        ("OnlyOnTheRight", OTHER_GENERATOR, False),
+        ("SaysItsOwn", None, False),
+        ("FromGenerator", None, True),
     ],
 )
-def test_shared_generator_is_noticed(kind, noticed, seeded, tmp_path, capsys):
+def test_another_generator_is_noticed_and_no_replay_is_made(kind, noticed, seeded, tmp_path, capsys):
     np.random.seed(1)  # noqa: NPY002
     random.seed(1)
     out = tmp_path / "certificate.json"
     path = "laplace" if kind == "FromGenerator" else f"{HERE}:{kind}"
     main([path, "--draws", "4000", "--seed", "1", "--events", "coordinates", "--out", str(out)])
-    assert (SHARED_GENERATOR[:40] in capsys.readouterr().out) is noticed
-    assert Certificate.read(out).seeded is seeded
+    said = " ".join(capsys.readouterr().out.split())
+    assert [note for note in (SHARED_GENERATOR, OTHER_GENERATOR) if note in said] == [noticed] * bool(noticed)
+    certificate = Certificate.read(out)
+    assert certificate.seeded is seeded
+    assert verify_command([str(out), "--replay"]) == (3 if seeded else 2)
+    assert ("the subject draws from another generator" in capsys.readouterr().err) is not seeded
+    # as one of an earlier version, which did not draw twice
+    (again, *_) = replay(changed(certificate, seeded=True))
+    assert again.holds is (True if seeded else None)
+
+
+def test_one_call_notices_another_generator_by_one_more_call_on_each_input():
+    calls = []
+
+    class Counted(FromItsOwn):
+        def sample(self, data, count, rng):
+            calls.append(int(data))
+            return rng.laplace(data, size=(count, 1))
+
+    Draws.of(Counted(1.0), (1,))
+    # the opening, the probe, and the repeated call
+    assert Counter(calls) == {0: 1 + CALLS + 1, 1: 1 + CALLS + 1}
+    for kind, noticed in ((FromItsOwn, True), (Laplace, False)):
+        found = assert_private(kind(1.0), 0.0, 1.0, epsilon=2, draws=2_000, allow_undecided=True)
+        assert (OTHER_GENERATOR in found.notes) is noticed
 
 
 # --- Pairs of programs ----------------------------------------------------------------------------------------

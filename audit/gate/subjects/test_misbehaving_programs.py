@@ -102,7 +102,8 @@ BEHAVIOUR = {
         "within 0.5 s (without an answer)",
     ),
     "hangs": ("time.sleep(600)", (0.5,), ProgramTimeoutError, "within 0.5 s (without an answer)"),
-    "does not flush": ("sys.stdin.readline(); time.sleep(600)", (0.5,), ProgramTimeoutError, "flushed"),
+    "does not flush": ("sys.stdin.readline(); time.sleep(600)", (0.5,), ProgramTimeoutError, "(fflush)"),
+    "waits for more": ("sys.stdin.read(2**20)", (0.5,), ProgramTimeoutError, "with -W interactive"),
     "hangs in an answer": (
         "sys.stdin.readline(); write(b'{'); time.sleep(600)",
         GROWING,

@@ -67,6 +67,13 @@ class ProgramLimits:
         return min(self.timeout, self.deadline.left)
 
 
+BUFFERED = (
+    "; a program that buffers its input waits for more than one line, and one that buffers its output keeps the "
+    "answer: flush it (fflush), or start it by `stdbuf -oL` or, for mawk, with -W interactive"
+)
+"""Why a program that works by itself may seem to hang here."""
+
+
 class Framing(Protocol):
     """The rule that finds the end of an answer."""
 
@@ -133,7 +140,7 @@ class Process:
             except TimeoutError:
                 raise ProgramTimeoutError(
                     f"gave no whole answer within {self.limits.timeout:g} s ({_progress(received)})",
-                    f"{framing.expected}, flushed; --timeout allows more",
+                    f"{framing.expected}, flushed; --timeout allows more{BUFFERED}",
                 ) from None
             more = received[end:]
             if more:

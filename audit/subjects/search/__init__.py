@@ -3,7 +3,7 @@
 from audit.subjects.search.neighbourhoods import DataSet, DataSets, Listed, Neighbourhood, Vectors
 from audit.subjects.search.releases import ReleaseOverDomain
 from audit.subjects.search.search import Effort, Found, search
-from audit.subjects.search.subjects import AtPair, searchable
+from audit.subjects.search.subjects import AtPair, not_searched, searchable
 
 __all__ = [
     "AtPair",
@@ -15,6 +15,7 @@ __all__ = [
     "Neighbourhood",
     "ReleaseOverDomain",
     "Vectors",
+    "not_searched",
     "search",
     "searchable",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from audit.auditor.subject import FAILURES, SubjectError
+from audit.common.keys import key_of
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search.catalogue import over_domain
 from audit.subjects.search.neighbourhoods import Listed, Neighbourhood, Pair
@@ -16,6 +18,9 @@ from reference.common.arrays import FloatArray
 
 METHODS = ("patterns", "corners", "random", "moved", "holds", "to_json", "from_json")
 """Methods of a neighbourhood, checked before anything is drawn."""
+
+MOST_COUNTED, MOST_COMPARED = 10_000, 1_000
+"""Listed pairs that are counted where nobody searches them, and how many are compared with the audited pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +98,24 @@ def searchable(subject: Any) -> tuple[Any, Neighbourhood]:
     if not listed.pairs:
         raise SubjectError("candidates() returned no pair")
     return subject, listed
+
+
+def not_searched(subject: Any) -> str | None:
+    """Say what a subject declares besides its pair of inputs, which nobody looks at without a search."""
+    try:
+        if getattr(subject, "neighbourhood", None) is not None:
+            return "the declared neighbourhood was not searched: --search searches it"
+        if not callable(getattr(subject, "candidates", None)):
+            return None
+        ours = [key_of(given) for given in subject.inputs()]
+        number, left = 0, 0
+        # the list may be endless, and its pairs large
+        for number, pair in enumerate(islice(subject.candidates(), MOST_COUNTED + 1), 1):
+            same = number <= MOST_COMPARED and [key_of(given) for given in pair] in (ours, ours[::-1])
+            left += not same
+    except FAILURES:
+        return "the pairs that candidates() lists were not looked at: it failed"
+    listed = f"{left:,}" if number <= MOST_COUNTED else f"more than {MOST_COUNTED - 1:,}"
+    one = "pair was not looked at: --search tries it"
+    several = "pairs were not looked at: --search tries them"
+    return f"{listed} listed {one if left == 1 else several}" if left else None
