@@ -9,8 +9,9 @@ import numpy as np
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.mixed import Pair
+from audit.auditor.events.noise import OF_THEIR_SIZE
 from audit.auditor.events.places import places_of
-from audit.auditor.events.quantiser import OF_THEIR_SIZE, finite_of
+from audit.auditor.events.quantiser import finite_of
 from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.units import likely_unit, unit_of_any, unit_of_large, unit_of_small_floats
@@ -58,6 +59,9 @@ WHY_NO_RESIDUES = (
 FINER = "no event looked at differences finer than the grid"
 """Begins the note on outputs that the grid takes for one."""
 
+NEAR_NOISE = "the verdict on rounded outputs does not look at"
+"""Begins the note on coordinates that are too narrow beside float noise."""
+
 SEEN_APART = 2.0**-30
 """Share of a grid's step beyond which differences are more than float noise."""
 
@@ -82,6 +86,12 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
         if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
             found.append(k)
     return tuple(found)
+
+
+def passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> list[str]:
+    """Return notes on what no event of the ideal mechanism looks at."""
+    looks = residues_passed_over, finer_than_grid, near_float_noise
+    return [note for look in looks for note in look(pair, quantiser, reduction)]
 
 
 def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
@@ -110,6 +120,24 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
         else f"{NO_RESIDUES}{len(some)} coordinates ({some[0]}, ...): their numbers {why}"
         for why, some in found.items()
     )
+
+
+def near_float_noise(_: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
+    """Return notes on coordinates that one step of the grid covers, as float noise may be what they show."""
+    joint = () if quantiser.joint is None else quantiser.joint.hidden
+    together = [k for k in joint if k not in quantiser.hidden]
+    return tuple(
+        f"{NEAR_NOISE} {_named(places, reduction)}{how}: the spread is too narrow beside float noise of such "
+        "large numbers, or of large ones that cancelled"
+        for places, how in ((quantiser.hidden, ""), (together, " together with other coordinates"))
+        if places
+    )
+
+
+def _named(places: Sequence[int], reduction: Reduction | None) -> str:
+    """Name a coordinate, or the first of several."""
+    first = f"output[{places[0]}]" if reduction is None else reduction.described(places[0])
+    return first if len(places) == 1 else f"{len(places)} coordinates ({first}, ...)"
 
 
 def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
-from audit.auditor.notes import FINER, NO_RESIDUES, RARE_CODES
+from audit.auditor.notes import FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
 from audit.bounds import detectable_by_event
@@ -253,7 +253,7 @@ class EstimateResult:
             "of numbers that do not repeat"
         )
         parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
-        parts += [note for note in found.notes if note.startswith((FINER, NO_RESIDUES, RARE_CODES))]
+        parts += [note for note in found.notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
             parts.append("residues, norms and relations of several coordinates, and what many show only together")

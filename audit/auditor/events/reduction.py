@@ -105,7 +105,8 @@ class Screen:
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Screen:
         """Return the screen for a first block of draws, shape (n, k) on each input."""
-        quantiser = Quantiser.of(left, right)
+        alone = Quantiser.of(left, right)
+        quantiser = alone.joint or alone
         both = quantiser(np.concatenate([left, right]))
         values = both[np.isfinite(both)]
         edges = np.quantile(values, np.linspace(0, 1, FINE_BINS + 1)[1:-1]) if values.size else np.zeros(1)
