@@ -249,8 +249,8 @@ class EstimateResult:
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
         of_one = (
-            "residues modulo more than 256 or in part of the range, single bits of floats but the last, or digits "
-            "of numbers that do not repeat"
+            "residues modulo more than 256, in part of the range or of a minority of the outputs, single bits of "
+            "floats but the last, or digits of numbers that do not repeat"
         )
         parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
         parts += [note for note in found.notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]

@@ -190,6 +190,22 @@ def test_outputs_that_the_grid_takes_for_one_are_named(kind):
     assert (result.verdict("ideal") == "refuted") is (kind is OneBesideWide)
 
 
+class FewParity(Parity):
+    """A fifth of the outputs alone, which no event looks at; the others are noise."""
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = rng.laplace(scale=1e6, size=(count, 1))
+        return np.where(rng.random((count, 1)) < 0.2, super().sample(data, count, rng), noise)
+
+
+def test_residues_of_a_minority_are_named():
+    result = found_of(FewParity)
+    assert result.verdict("ideal") == "not refuted"
+    assert "residues modulo more than 256, in part of the range or of a minority of the outputs" in (
+        result.not_ruled_out()
+    )
+
+
 class Digits(Parity):
     """Whole numbers of some spread, which the data move by a ten-thousandth, or by what rounding might."""
 
