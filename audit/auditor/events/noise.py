@@ -77,8 +77,10 @@ class Reach:
         values = np.concatenate([left, right])
         size = usual_size(values)
         alone, together = OF_THEIR_SIZE * size, OF_THEIR_SIZE / ALONE * TOGETHER * size
-        if unit is None and spread < AWAY * size and _of_single_precision(values) and common_pitch(values) < 1:
-            alone, together = OF_SINGLE * size, OF_SINGLE / ALONE * TOGETHER * size
+        if unit is None and spread < AWAY * size and _of_single_precision(values):
+            together = OF_SINGLE / ALONE * TOGETHER * size
+            # whole numbers may be of no floats
+            alone = OF_SINGLE * size if common_pitch(values) < 1 else alone
         lattices = _lattice(left, size), _lattice(right, size)
         pitch = max(lattices[0][0], lattices[1][0])
         doubted = min(one[0] for one in lattices) > 0 and (

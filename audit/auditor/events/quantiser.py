@@ -88,7 +88,8 @@ class Quantiser:
         pairs = [(finite_of(left[:, k]), finite_of(right[:, k])) for k in range(left.shape[1])]
         of_all = [_Coordinate.of(*pair) for pair in pairs]
         alone = cls._with(of_all, alone=True)
-        joint = cls._with(of_all, alone=False) if len(of_all) > 1 else alone
+        others = len(of_all) > 1 and any(one.needs(one.reach.together) for one in of_all)
+        joint = cls._with(of_all, alone=False) if others else alone
         other = not np.array_equal(joint.steps, alone.steps)
         return replace(alone, joint=joint if other else None)
 
@@ -203,6 +204,10 @@ class _Coordinate:
             spread = float(np.ldexp(spread, shift))
         unit = unit_of(values)
         return cls(values, some, step, spread, unit, Reach.of(left, right, unit, spread))
+
+    def needs(self, least: float) -> bool:
+        """Return whether a least step makes the grid another one."""
+        return self.reach.moved or least > min(self.step, math.inf if self.unit is None else self.unit.size)
 
     def grid(self, least: float, *, alone: bool) -> tuple[float, Unit | None, bool]:
         """Return the step that is no finer than the least, the unit that it keeps, and whether it covers all.

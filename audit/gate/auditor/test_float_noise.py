@@ -72,6 +72,7 @@ SEEN = {
     "cancelled, and in thirds": (cancelled(1e10, divisor=3.0), 0.9),
     "near and cancelled": (near_and_cancelled(1e10), 0.9),
     "near and single precision": (near_and_single(49_440.0), 0.9),
+    "near and whole in single precision": (near_and_single(1e9), 0.9),
 }
 
 
@@ -79,7 +80,8 @@ SEEN = {
 def test_float_noise_refutes_no_ideal_mechanism(name, monkeypatch):
     """The bound was 7, where .8 is right."""
     law, right = SEEN[name]
-    subject = Of(law, (0.1, right))
+    scale = 1e3 if "whole" in name else 1.0
+    subject = Of(law, (0.1 * scale, right * scale), scale)
     found = audit(subject)
     assert found.epsilon_lower_bound < right - 0.1
     assert found.verdict(right - 0.1) == "not refuted"
