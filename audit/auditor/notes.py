@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from audit.auditor.events import Quantiser
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.mixed import Pair
+from audit.auditor.events.noise import OF_THEIR_SIZE
 from audit.auditor.events.places import places_of
-from audit.auditor.events.quantiser import OF_THEIR_SIZE, finite_of
+from audit.auditor.events.quantiser import finite_of
 from audit.auditor.events.ranks import most_often, repeated
 from audit.auditor.events.reduction import Reduction
 from audit.auditor.events.units import likely_unit, unit_of_any, unit_of_large, unit_of_small_floats
@@ -63,11 +65,22 @@ WHY_NO_RESIDUES = (
 FINER = "no event looked at differences finer than the grid"
 """Begins the note on outputs that the grid takes for one."""
 
+NEAR_NOISE = "the verdict on rounded outputs does not look at"
+"""Begins the note on coordinates that are too narrow beside float noise."""
+
 SEEN_APART = 2.0**-30
 """Share of a grid's step beyond which differences are more than float noise."""
 
 ALONE = 3
 """Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
+
+NEARBY, LONELY = 3.25, 0.1
+"""Cells are lonely if those up to six steps away (halves are within 3.25) are empty, but for one beside them.
+
+Of continuous numbers at most .067 share a lonely cell: the largest value of 2 x exp(-11 x), where x are in a cell.
+"""
+
+SIDES: tuple[tuple[int, Literal["left", "right"]], ...] = ((-1, "left"), (1, "right"))
 
 RARE_CODES = "codes too rare to be learned"
 """Begins the note on values that come again beside values that never do."""
@@ -87,6 +100,12 @@ def repeating_coordinates(columns: Columns, width: int) -> tuple[int, ...]:
         if repeated(known, 2) + int(np.count_nonzero(np.isnan(known))) > MOSTLY * len(known):
             found.append(k)
     return tuple(found)
+
+
+def passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> list[str]:
+    """Return notes on what no event of the ideal mechanism looks at."""
+    looks = residues_passed_over, finer_than_grid, near_float_noise
+    return [note for look in looks for note in look(pair, quantiser, reduction)]
 
 
 def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
@@ -117,11 +136,29 @@ def residues_passed_over(pair: Pair, quantiser: Quantiser, reduction: Reduction 
     )
 
 
+def near_float_noise(_: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
+    """Return notes on coordinates that one step of the grid covers, as float noise may be what they show."""
+    joint = () if quantiser.joint is None else quantiser.joint.hidden
+    together = [k for k in joint if k not in quantiser.hidden]
+    return tuple(
+        f"{NEAR_NOISE} {_named(places, reduction)}{how}: the spread is too narrow beside float noise of such "
+        "large numbers, or of large ones that cancelled"
+        for places, how in ((quantiser.hidden, ""), (together, " together with other coordinates"))
+        if places
+    )
+
+
+def _named(places: Sequence[int], reduction: Reduction | None) -> str:
+    """Name a coordinate, or the first of several."""
+    first = f"output[{places[0]}]" if reduction is None else reduction.described(places[0])
+    return first if len(places) == 1 else f"{len(places)} coordinates ({first}, ...)"
+
+
 def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
     """Return a note on coordinates in which many outputs differ, by more than float noise, and not on the grid."""
     found, largest = [], 0.0
     # where steps grow, the smallest
-    for k, step in enumerate(np.abs(quantiser.steps)):
+    for k, step in enumerate(quantiser.steps):
         if step == 0:
             continue
         values = np.sort(finite_of(np.concatenate([side[:ENOUGH_TO_REPEAT, k] for side in pair])))
@@ -139,22 +176,36 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
     return (f"{FINER}, which {largest:.2g} of the outputs have in {where}",)
 
 
+def tell_finer(notes: Sequence[str]) -> bool:
+    """Return whether notes tell that outputs differ by more than rounding, and not on the grid."""
+    return any(note.startswith(FINER) for note in notes)
+
+
 def _share_in_cells(values: FloatArray, cells: FloatArray, step: float) -> float:
-    """Return the share of sorted values that are in common cells, of a grid of this step, with different ones."""
-    many = max(2, int(MANY_UNSEEN * len(values)))
-    if not len(values) or not most_often(cells, many):
+    """Return the share of sorted values that are in common cells, of a grid of this step, with different ones.
+
+    Common cells have many values; or many cells have some, and none nearby has any, as seldom by chance.
+    """
+    if not len(values) or not most_often(cells, 2):
         return 0.0
     kinds, first, counts = np.unique(cells, return_index=True, return_counts=True)
     # halves of finite numbers have a finite difference
     widths = values[first + counts - 1] / 2 - values[first] / 2
-    noise = np.maximum(SEEN_APART * step, OF_THEIR_SIZE * np.abs(values[first])) / 2
+    noise = np.maximum(SEEN_APART * abs(step), OF_THEIR_SIZE * np.abs(values[first])) / 2
     # two cells, and far fewer beside them: else the grid tells many of the numbers apart
-    next_to = np.diff(kinds / 2) < 0.75 * step
+    next_to = np.diff(kinds / 2) < 0.75 * abs(step)
     before, after = np.append(0, next_to * counts[:-1]), np.append(next_to * counts[1:], 0)
     beside = np.maximum(before, np.append(next_to * after[1:], 0))
-    alone = counts + after >= np.maximum(many, ALONE * beside)
+    many = max(2, int(MANY_UNSEEN * len(values)))
+    alone = (counts + after >= np.maximum(many, ALONE * beside)) & (counts.max() >= many)
     alone[1:] |= alone[:-1] & next_to
-    return float(counts[alone & (widths > noise)].sum() / len(values))
+    share = float(counts[alone & (widths > noise)].sum() / len(values))
+    if step < 0:
+        return share
+    ends = (np.searchsorted(cells / 2, kinds / 2 + sign * NEARBY * step, side) for sign, side in SIDES)
+    lonely = -np.subtract(*ends) == counts + np.maximum(before, after)
+    of_lonely = float(counts[lonely & (widths > noise)].sum() / len(values))
+    return max(share, of_lonely if of_lonely >= LONELY else 0.0)
 
 
 def unseen(

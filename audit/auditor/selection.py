@@ -32,12 +32,11 @@ from audit.auditor.events.places import learn_places
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.reduction import KEPT, WIDEST
 from audit.auditor.notes import (
-    finer_than_grid,
     new_combinations,
     notes_on,
+    passed_over,
     rare_codes,
     repeating_coordinates,
-    residues_passed_over,
     rounded,
     unseen,
 )
@@ -276,8 +275,7 @@ def select_from(
         share_unseen, rare = unseen(learning, choosing, quantiser, repeating)
         notes += [*rare, *new_combinations(learning, choosing, quantiser)]
         notes += rare_codes(learning, choosing, repeating, source.reduction)
-    for passed_over in (residues_passed_over, finer_than_grid):
-        notes += passed_over(choosing, quantiser, source.reduction)
+    notes += passed_over(choosing, quantiser, source.reduction)
     notes += getattr(source.subject, "notes", ())
     return Selection(of_ideal, of_implementation, levels, cuts, tuple(notes), rows, share_unseen)
 
@@ -386,34 +384,35 @@ def propose(
     if apart:
         # all families ask for them
         columns.sort(source.each)
-    kinds = (
-        (IDEAL, Taught.of(*rounded(taught, quantiser), columns.rounded(quantiser)), quantiser),
-        (EXACT, Taught.of(*taught, columns), None),
-    )
-    listed = [(family, drawn) for kind, drawn, _ in kinds for family in families if family in kind]
+    kinds: list[tuple[tuple[str, ...], Taught, Quantiser | None]] = [
+        (IDEAL, Taught.of(*rounded(taught, grid), columns.rounded(grid)), grid) for grid in quantiser.grids
+    ]
+    kinds.append((EXACT, Taught.of(*taught, columns), None))
+    listed = [(family, place) for place, (kind, *_) in enumerate(kinds) for family in families if family in kind]
     # else a worker may be left with a slow one in the end
     listed.sort(key=lambda one: one[0] not in SLOW)
 
     def learnt(place: int) -> list[Score]:
-        family, drawn = listed[place]
-        return list(source.deadline.during(drawn.proposals(family, subject, source.inputs)))
+        family, kind = listed[place]
+        found = source.deadline.during(kinds[kind][1].proposals(family, subject, source.inputs))
+        return [one for one in found if kinds[kind][2] in (None, quantiser.for_score(one))]
 
-    learned = dict(zip([family for family, _ in listed], source.each(learnt, len(listed)), strict=True))
-    scores = [[score for family in families if family in kind for score in learned[family]] for kind, *_ in kinds]
+    learned = dict(zip(listed, source.each(learnt, len(listed)), strict=True))
+    scores = [[one for family in families for one in learned.get((family, place), ())] for place in range(3)]
     return [
         Proposed.of(these, taught, drawn, source, grid, apart=apart)
-        for these, (_, drawn, grid) in zip(scores, kinds, strict=True)
+        for these, (_, drawn, grid) in zip(scores, kinds, strict=False)
     ]
 
 
 def _finer(learning: Pair, quantiser: Quantiser, source: Draws, families: Sequence[str]) -> list[Proposed]:
     """Return sums and places that the grid hides, to be judged on a finer one; mostly there are none."""
-    scores: list[Score] = []
-    if (finer := quantiser.finer) is not None and "directions" in families and learning[0].shape[1] > 1:
-        scores += learn_hidden(*map(filled, learning))
-    if finer is not None and "categories" in families:
-        scores += learn_places(*learning, quantiser)
-    return [Proposed(scores, [], learning, finer, source, (len(scores), 0))] if scores else []
+    joint, found = quantiser.joint or quantiser, []
+    if joint.finer is not None and "directions" in families and learning[0].shape[1] > 1:
+        found.append((joint.finer, list(learn_hidden(*map(filled, learning)))))
+    if quantiser.finer is not None and "categories" in families:
+        found.append((quantiser.finer, list(learn_places(*learning, quantiser))))
+    return [Proposed(some, [], learning, grid, source, (len(some), 0)) for grid, some in found if some]
 
 
 def _with_scored(proposed: Sequence[Proposed], source: Draws, rows: int) -> list[Proposed]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from audit.auditor.notes import tell_finer
 from audit.auditor.verdict import STATED_SIZE
 from audit.commands.text import fitted, table_text
 from audit.evidence.report import EstimateResult
@@ -67,9 +68,12 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
     rounded = [one for one in refuted if is_of_rounding(one.estimate.implementation.event)]
     if judged == "ideal" and rounded:
         names = ", ".join(one.mechanism for one in rounded)
+        finer = ", ".join(one.mechanism for one in rounded if tell_finer(one.estimate.notes))
+        cause = f"Rounding need not be the cause for {finer}: outputs differ by more, below the grid. "
         yield (
-            f"At the bits of the floats, refuted: {names}. Plain floating-point noise leaks there. The exit code "
-            "ignores it unless you pass --object implementation."
+            f"At the bits of the floats, refuted: {names}. Plain floating-point noise leaks there. "
+            f"{cause if finer else ''}"
+            "The exit code ignores it unless you pass --object implementation."
         )
     for result in results:
         yield from _lines(result, judged)

@@ -18,6 +18,7 @@ from audit.auditor.draws import CERTIFY, FEWEST_SCREENED, LEARN, STAGES, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
+from audit.auditor.events.noise import OF_THEIR_SIZE
 from audit.auditor.events.places import in_places
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import (
@@ -66,6 +67,9 @@ VERY_SMALL = 0.01
 
 FINER = 16
 """The smallest growing step may be this much finer than that quantile requires, for luck."""
+
+SURELY_REACHED = 0.9
+"""One of a hundred numbers that made a grid is above this quantile of the fresh ones, but for rare luck."""
 
 OF_CERTIFYING, OF_SCREENED, OF_SELECTED = 5, 10, 3
 """For so many rows that certify, a grid is made from one at least; that of outputs to be reduced likewise.
@@ -313,8 +317,8 @@ def too_fine(
     """Return the coordinates whose grid is too fine for an event of the ideal mechanism.
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, which new draws show to be at
-    least so large among as many outputs as the grid was made from.  Where its steps grow, the smallest is 2^-16
-    of the lowest tenth's upper end, here of the lowest hundredth's.
+    least so large among as many outputs as the grid was made from, and at least 2^-44 of the usual size.  Where
+    its steps grow, the smallest is 2^-16 of the lowest tenth's upper end, here of the lowest hundredth's.
 
     Parameters
     ----------
@@ -390,6 +394,9 @@ def _is_too_fine(step: float, values: FloatArray, seen: Seen) -> bool:
     if step == 0:
         # all that were seen were one number
         return seen.surely(_share(int(np.count_nonzero(_far(ordered) / seen.most)), len(values))) > 0
+    # an audit's grid is no finer than float noise of numbers of this size
+    if step < OF_THEIR_SIZE * float(np.quantile(np.abs(ordered), SURELY_REACHED)):
+        return True
     # half the distance: an audit rounds its step down to a power of two
     if step * 2.0**QUANTISED_BITS >= _spread(ordered, len(values), seen):
         return False

@@ -21,7 +21,7 @@ import numpy as np
 from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
 from audit.auditor.events import FAMILIES
-from audit.auditor.notes import FINER
+from audit.auditor.notes import tell_finer
 from audit.auditor.subject import FAILURES, SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
@@ -152,8 +152,7 @@ class OneCallFinding:
         """Return what to say of the bits if they alone refute the claim, and whether it is news."""
         if self.verdict == "refuted" or self.implementation_verdict != "refuted":
             return None
-        finer = any(note.startswith(FINER) for note in self.estimate.notes)
-        return bits_in_words(self.estimate.implementation, finer=finer)
+        return bits_in_words(self.estimate.implementation, finer=tell_finer(self.estimate.notes))
 
     @property
     def not_ruled_out(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
-from audit.auditor.notes import FINER, NO_RESIDUES, RARE_CODES
+from audit.auditor.notes import FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES
 from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import STATED_SIZE, Verdict
@@ -274,11 +274,11 @@ class EstimateResult:
         certified = event_in_words(found.event, self.output_names)
         parts.append(f"what another event would show: the bound is that of this one ({certified})")
         of_one = (
-            "residues modulo more than 256 or in part of the range, single bits of floats but the last, or digits "
-            "of numbers that do not repeat"
+            "residues modulo more than 256, in part of the range or of a minority of the outputs, single bits of "
+            "floats but the last, or digits of numbers that do not repeat"
         )
         parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
-        parts += [note for note in found.notes if note.startswith((FINER, NO_RESIDUES, RARE_CODES))]
+        parts += [note for note in found.notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
             parts.append("residues, norms and relations of several coordinates, and what many show only together")

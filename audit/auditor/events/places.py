@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from audit.auditor.events.noise import OF_THEIR_SIZE, usual_size
 from audit.auditor.events.protocol import Score
-from audit.auditor.events.quantiser import FINER_BITS, MOST_MULTIPLES, OF_THEIR_SIZE, Quantiser, finite_of
+from audit.auditor.events.quantiser import MOST_MULTIPLES, Quantiser, finite_of
 from audit.auditor.events.values import CLEAR_EXCESS, MODULI_ROWS, ResidueScore
 from reference.common.arrays import FloatArray, IntArray
 
@@ -24,6 +25,9 @@ A_FEW, OF_FEW = 256, 8
 
 FEWEST_PLACES = 2**8
 """Among fewer places heavy ones may be chance."""
+
+SMALLEST_PERIOD = 0.5
+"""In smaller cells that are no unit, places may be those of doubles, as in ``((1e10 + noise) - 1e10) / 3``."""
 
 NEARLY_ALL = 0.9
 """Where so many numbers are of single precision, places may be its own."""
@@ -61,11 +65,14 @@ def places_of(left: FloatArray, right: FloatArray, quantiser: Quantiser, k: int)
     The period is the unit that the grid knows, unless nothing is hidden between its multiples, or else a cell.
     """
     step, unit = float(quantiser.steps[k]), quantiser.units[k] if quantiser.units else None
-    if step <= 0 or (unit is not None and unit.binary and unit.of_all):
+    finer = quantiser.finer
+    if step <= 0 or k in quantiser.hidden or finer is None or (unit is not None and unit.binary and unit.of_all):
         return None
     sides = finite_of(left[:MODULI_ROWS]), finite_of(right[:MODULI_ROWS])
     period = step if unit is None else unit.size
-    modulus = _modulus(period, step * 2.0**-FINER_BITS, np.concatenate(sides))
+    if unit is None and period < SMALLEST_PERIOD:
+        return None
+    modulus = _modulus(period, float(finer.steps[k]), np.concatenate(sides))
     if modulus < FEWEST_PLACES:
         return None
     width = period / modulus
@@ -104,7 +111,7 @@ def _modulus(period: float, finest: float, values: FloatArray) -> int:
 
 
 def _noise(values: FloatArray) -> float:
-    return OF_THEIR_SIZE * float(np.quantile(np.abs(values), 0.99)) if len(values) else math.inf
+    return OF_THEIR_SIZE * usual_size(values) if len(values) else math.inf
 
 
 def _places(values: FloatArray, width: float) -> IntArray:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from audit.auditor.events.noise import NARROW, OF_THEIR_SIZE, Reach, common_pitch, usual_size
+from audit.auditor.events.protocol import Score
 from audit.auditor.events.units import UNITS, Unit, unit_of
 from reference.common.arrays import FloatArray
 
@@ -31,8 +34,8 @@ MOST_MULTIPLES = 2.0**50
 KNOWN_STEP = Unit(UNITS[-1]).step
 """Finer grids keep all of :data:`UNITS` apart."""
 
-OF_THEIR_SIZE = 2.0**-44
-"""Share of numbers beyond which differences are more than float noise."""
+MOST_HIDDEN = 1023
+"""Exponent of the largest step."""
 
 SMALL = 0.1
 """Share of the outputs below the value that sets the smallest growing step."""
@@ -49,6 +52,9 @@ class Quantiser:
     v is rounded to a multiple of 2^-16 times the power of two at or below |v|, and of the smallest step.  Its
     float noise is about 2^-53 of it, or of the values that it was computed from.
 
+    No step is finer than float noise may reach (:class:`audit.auditor.events.noise.Reach`): of numbers of their
+    size, or of those that cancelled.  If it leaves few cells, one step covers all of the outputs.
+
     Parameters
     ----------
     steps : ndarray, shape (k,)
@@ -56,10 +62,19 @@ class Quantiser:
         steps grow.
     units : tuple of Unit or None
         Of the coordinates of the outputs that the grid was made for; empty where it was not.
+    least : ndarray, shape (k,), or None
+        Steps no finer than float noise may reach.
+    hidden : tuple of int
+        Coordinates that one step covers.
+    joint : Quantiser or None
+        The grid for events of several coordinates, if that is another one.
     """
 
     steps: FloatArray
     units: tuple[Unit | None, ...] = ()
+    least: FloatArray | None = None
+    hidden: tuple[int, ...] = ()
+    joint: Quantiser | None = None
 
     @classmethod
     def of(cls, left: FloatArray, right: FloatArray) -> Quantiser:
@@ -70,24 +85,21 @@ class Quantiser:
         apart: their parity is not float noise.  A step that is too coarse for the middle half of the outputs gives
         way to steps that grow.
         """
-        steps = np.zeros(left.shape[1])
-        units: list[Unit | None] = [None] * len(steps)
-        for k in range(left.shape[1]):
-            values = finite_of(np.concatenate([left[:, k], right[:, k]]))
-            spread, shift = _spread(values), 0
-            if math.isinf(spread):
-                # finite numbers too large to add up, except in units of 2^64
-                spread, shift = _spread(np.ldexp(values, -64)), 64
-            if spread > 0.0:
-                steps[k] = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
-                some = finite_of(np.concatenate([left[:LOOKED_AT, k], right[:LOOKED_AT, k]]))
-                units[k] = unit = unit_of(values)
-                own = steps[k] if unit is None else step_with(unit, values)
-                if unit is not None and steps[k] > min(own, KNOWN_STEP):
-                    steps[k] = min(steps[k], own)
-                elif _too_coarse(steps[k], some):
-                    steps[k] = -smallest_step(some)
-        return cls(steps, tuple(units))
+        pairs = [(finite_of(left[:, k]), finite_of(right[:, k])) for k in range(left.shape[1])]
+        of_all = [_Coordinate.of(*pair) for pair in pairs]
+        alone = cls._with(of_all, alone=True)
+        others = len(of_all) > 1 and any(one.needs(one.reach.together) for one in of_all)
+        joint = cls._with(of_all, alone=False) if others else alone
+        other = not np.array_equal(joint.steps, alone.steps)
+        return replace(alone, joint=joint if other else None)
+
+    @classmethod
+    def _with(cls, of_all: Sequence[_Coordinate], *, alone: bool) -> Quantiser:
+        least = [one.reach.alone if alone else one.reach.together for one in of_all]
+        found = [one.grid(floor, alone=alone) for one, floor in zip(of_all, least, strict=True)]
+        hidden = tuple(k for k, (_, _, covers) in enumerate(found) if covers)
+        steps = np.array([step for step, _, _ in found])
+        return cls(steps, tuple(unit for _, unit, _ in found), np.array(least), hidden)
 
     def __call__(self, outputs: FloatArray) -> FloatArray:
         """Return the rounded outputs, in a new array."""
@@ -102,11 +114,23 @@ class Quantiser:
         return np.where(self.steps != 0, self._rounded(outputs, steps), outputs)
 
     @property
+    def grids(self) -> tuple[Quantiser, ...]:
+        """The grid itself, and that for events of several coordinates if it is another one."""
+        return (self,) if self.joint is None else (self, self.joint)
+
+    @property
     def finer(self) -> Quantiser | None:
         """The grid for sums in which wide noise cancels; None if steps grow, or are too small for it."""
         steps = self.steps * 2.0**-FINER_BITS
+        if self.least is not None:
+            steps = np.where(self.steps > 0, np.maximum(steps, self.least), steps)
         fit = (self.steps == 0) | (steps >= np.finfo(np.float64).smallest_normal)
         return Quantiser(steps) if fit.all() else None
+
+    def for_score(self, score: Score) -> Quantiser:
+        """Return the grid for events of a score: another one if it looks at several coordinates."""
+        one = getattr(score, "coordinate", None) is not None or len(getattr(score, "coordinates", ())) == 1
+        return self if one or self.joint is None else self.joint
 
     def of_one(self, k: int) -> Quantiser:
         """Return the grid of one coordinate."""
@@ -155,6 +179,59 @@ class Quantiser:
         return rounded
 
 
+@dataclass(frozen=True, eq=False)
+class _Coordinate:
+    """What sets the grid of a coordinate: its finite numbers, a few of them, and the step by their spread."""
+
+    values: FloatArray
+    some: FloatArray
+    step: float
+    spread: float
+    unit: Unit | None
+    reach: Reach
+
+    @classmethod
+    def of(cls, left: FloatArray, right: FloatArray) -> _Coordinate:
+        values, some = np.concatenate([left, right]), np.concatenate([left[:LOOKED_AT], right[:LOOKED_AT]])
+        spread, shift = _spread(values), 0
+        if math.isinf(spread):
+            # finite numbers too large to add up, except in units of 2^64
+            spread, shift = _spread(np.ldexp(values, -64)), 64
+        if spread == 0:
+            return cls(values, some, 0.0, 0.0, None, Reach(0.0, 0.0))
+        step = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
+        with np.errstate(over="ignore"):
+            spread = float(np.ldexp(spread, shift))
+        unit = unit_of(values)
+        return cls(values, some, step, spread, unit, Reach.of(left, right, unit, spread))
+
+    def needs(self, least: float) -> bool:
+        """Return whether a least step makes the grid another one."""
+        return self.reach.moved or least > min(self.step, math.inf if self.unit is None else self.unit.size)
+
+    def grid(self, least: float, *, alone: bool) -> tuple[float, Unit | None, bool]:
+        """Return the step that is no finer than the least, the unit that it keeps, and whether it covers all.
+
+        Whole numbers and multiples of the least stay apart however narrow they are; in events of several
+        coordinates whole numbers may be rounded sums, whose float noise others show.
+        """
+        if self.step == 0:
+            return 0.0, None, False
+        unit = None if self.unit is not None and (self.reach.moved or self.unit.size < least) else self.unit
+        own = self.step if unit is None else step_with(unit, self.values)
+        if unit is not None and self.step > min(own, KNOWN_STEP):
+            return min(self.step, own), unit, False
+        if least > self.step:
+            if self.spread >= NARROW * least:
+                return least, unit, False
+            pitch = 0.0 if self.reach.moved else common_pitch(self.values)
+            if pitch >= (min(1.0, least) if alone else least):
+                return min(pitch, least), unit, False
+            top = math.ceil(math.log2(float(np.abs(self.values).max())))
+            return 2.0 ** min(top + 2, MOST_HIDDEN), None, True
+        return (-smallest_step(self.some) if _too_coarse(self.step, self.some) else self.step), unit, False
+
+
 def finite_of(values: FloatArray) -> FloatArray:
     """Return the finite ones of some values, which may be the same array."""
     finite = np.isfinite(values)
@@ -167,7 +244,7 @@ def step_with(unit: Unit, values: FloatArray) -> float:
     spread = _spread(others)
     if not 0 < spread < math.inf:
         return unit.step
-    noise = OF_THEIR_SIZE * float(np.quantile(np.abs(values), 0.99))
+    noise = OF_THEIR_SIZE * usual_size(values)
     step = max(math.floor(math.log2(spread)) - QUANTISED_BITS, math.ceil(math.log2(noise)), SMALLEST_STEP)
     return float(min(unit.step, 2.0**step))
 

@@ -191,7 +191,8 @@ class Screen:
 
 def _grid_and_thresholds(left: FloatArray, right: FloatArray) -> Pair:
     """Return the steps and the thresholds of some coordinates."""
-    quantiser = Quantiser.of(left, right)
+    alone = Quantiser.of(left, right)
+    quantiser = alone.joint or alone
     # a value that is not finite is not a threshold: the largest float stands for it
     ordered = np.sort(np.nan_to_num(quantiser(np.concatenate([left, right]))), axis=0)
     ranks = np.rint(np.array(QUANTILES) * (len(ordered) - 1)).astype(int)

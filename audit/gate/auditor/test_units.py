@@ -285,6 +285,7 @@ def test_single_precision_would_have_places_if_rarer_ones_counted(monkeypatch):
     left, right = (law(data, 20_000, rng)[:, np.newaxis] for data in (0, 1))
     monkeypatch.setattr(places_module, "HEAVY", 1 / 1024)
     monkeypatch.setattr(places_module, "OF_FEW", 2)
+    monkeypatch.setattr(places_module, "SMALLEST_PERIOD", 0.0)
     found = places_of(left[:, 0], right[:, 0], Quantiser.of(left, right), 0)
     assert found is not None
     assert found.telling

@@ -10,6 +10,7 @@ import pytest
 
 from audit.auditor.events import Quantiser
 from audit.auditor.notes import finer_than_grid
+from audit.commands.estimate_text import as_text
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.report import EstimateResult
 from audit.gate.requests import asked
@@ -189,6 +190,67 @@ def test_outputs_that_the_grid_takes_for_one_are_named(kind):
     named = said in result.not_ruled_out()
     assert named is ("differences finer" in result.not_ruled_out()) is (kind is SmallBesideWide)
     assert (result.verdict("ideal") == "refuted") is (kind is OneBesideWide)
+
+
+class FewParity(Parity):
+    """A fifth of the outputs alone, which no event looks at; the others are noise."""
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = rng.laplace(scale=1e6, size=(count, 1))
+        return np.where(rng.random((count, 1)) < 0.2, super().sample(data, count, rng), noise)
+
+
+def test_residues_of_a_minority_are_named():
+    result = found_of(FewParity)
+    assert result.verdict("ideal") == "not refuted"
+    assert "residues modulo more than 256, in part of the range or of a minority of the outputs" in (
+        result.not_ruled_out()
+    )
+
+
+class Digits(Parity):
+    """Whole numbers of some spread, which the data move by a ten-thousandth, or by what rounding might."""
+
+    spread: ClassVar[float] = 1e3
+    small: ClassVar[float] = 1e-4
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = np.rint(rng.laplace(scale=self.spread, size=(count, 1)))
+        return noise + self.small * (data + 0.1 * rng.random((count, 1)))
+
+
+class WiderDigits(Digits):
+    spread = 1e4
+
+
+class RoundedDigits(Digits):
+    small = 1e-12
+
+
+class Noise(Digits):
+    """Continuous numbers: a few are next to each other by chance."""
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return data + rng.laplace(size=(count, 1))
+
+
+@pytest.mark.parametrize("kind", [Digits, WiderDigits, RoundedDigits, Noise])
+def test_small_differences_of_numbers_that_seldom_repeat_are_named(kind):
+    """No cell has one output of a hundred, and the text said that float noise leaks."""
+    result = found_of(kind, 60_000)
+    named = "differences finer than the grid" in result.not_ruled_out()
+    assert named is (kind in (Digits, WiderDigits))
+    assert result.verdict("ideal") == "not refuted"
+    said = as_text([result], "ideal", None)
+    assert ("Rounding need not be the cause for" in said) is (named and "At the bits of the floats" in said)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 3.0, 10.0, 30.0, 100.0])
+@pytest.mark.parametrize("law", ["laplace", "normal", "uniform"])
+def test_continuous_numbers_seldom_share_lonely_cells(law, scale):
+    """Null control: however many of them are in a cell of the grid."""
+    sides = getattr(np.random.default_rng(3), law)(0.0, 4_000 * scale, (2, 4_096, 1))
+    assert finer_than_grid((sides[0], sides[1]), Quantiser(np.array([1.0])), None) == ()
 
 
 @pytest.mark.parametrize("step", [1.0, -1.0])

@@ -1,0 +1,172 @@
+"""Float noise of numbers far from 0, or of far ones that cancelled, is no loss of the ideal mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+from audit.auditor.distinguish import Estimate, Terms, estimate
+from audit.auditor.events import Event, Quantiser, places
+from audit.auditor.events.noise import OF_THEIR_SIZE, Reach
+from audit.auditor.events.scores import CoordinateScore
+from audit.auditor.notes import NEAR_NOISE
+from audit.evidence.fresh import too_fine
+from reference.common.arrays import FloatArray
+
+Law: TypeAlias = Callable[[float, FloatArray], tuple[FloatArray, ...]]
+
+MILLISECONDS = 1.7e12
+"""Since 1970."""
+
+
+class Of:
+    """Outputs made of Laplace noise, of a scale, and of an input that is added in some order."""
+
+    def __init__(self, law: Law, inputs: tuple[float, float] = (0.1, 0.9), scale: float = 1.0) -> None:
+        self.law, self.scale, self.pair = law, scale, inputs
+
+    def inputs(self) -> tuple[float, float]:
+        return self.pair
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        columns = self.law(data, rng.laplace(scale=self.scale, size=count))
+        return np.column_stack(columns).astype(np.float64)
+
+
+def audit(subject: Of, draws: int = 40_000) -> Estimate:
+    families = ("coordinates", "intervals", "additive", "logistic", "categories", "directions", "bits")
+    return estimate(subject, Terms(draws=draws, families=families), np.random.default_rng(1))
+
+
+def far(offset: float) -> Law:
+    return lambda data, noise: ((offset + data) + noise,)
+
+
+def near_and_far(offset: float) -> Law:
+    return lambda data, noise: (data + noise, (offset + data) + noise)
+
+
+def cancelled(offset: float, factor: float = 1.0, divisor: float = 1.0) -> Law:
+    return lambda data, noise: ((((offset + noise) - offset) + data) * factor / divisor,)
+
+
+def near_and_cancelled(offset: float) -> Law:
+    return lambda data, noise: (data + noise, ((offset + data) + noise) - offset)
+
+
+def near_and_single(offset: float) -> Law:
+    return lambda data, noise: (
+        (np.float32(offset + data) + noise.astype(np.float32)).astype(np.float64),
+        (offset + data) + noise,
+    )
+
+
+SEEN = {
+    "near and far": (near_and_far(MILLISECONDS), 0.9),
+    "near and less far": (near_and_far(1e12), 0.4),
+    "cancelled": (cancelled(1e10), 0.9),
+    "cancelled, and in tenths": (cancelled(1e10, factor=10.0), 0.9),
+    "cancelled, and in thirds": (cancelled(1e10, divisor=3.0), 0.9),
+    "near and cancelled": (near_and_cancelled(1e10), 0.9),
+    "near and single precision": (near_and_single(49_440.0), 0.9),
+    "near and whole in single precision": (near_and_single(1e9), 0.9),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_float_noise_refutes_no_ideal_mechanism(name, monkeypatch):
+    """The bound was 7, where .8 is right."""
+    law, right = SEEN[name]
+    scale = 1e3 if "whole" in name else 1.0
+    subject = Of(law, (0.1 * scale, right * scale), scale)
+    found = audit(subject)
+    assert found.epsilon_lower_bound < right - 0.1
+    assert found.verdict(right - 0.1) == "not refuted"
+    # broken control
+    monkeypatch.setattr(Reach, "of", classmethod(lambda *_: Reach(0.0, 0.0)))
+    monkeypatch.setattr(places, "SMALLEST_PERIOD", 0.0)
+    assert audit(subject).verdict(right - 0.1) == "refuted"
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("offset", [1e6, 1e12])
+@pytest.mark.parametrize("law", [far, near_and_far, cancelled, near_and_cancelled])
+def test_right_noise_beside_any_offset_is_not_refuted(law, offset, scale):
+    subject = Of(law(offset), (0.3 * scale, 0.6 * scale), scale)
+    assert audit(subject, 20_000).verdict(0.3) in ("not refuted", "undecided")
+
+
+@pytest.mark.parametrize("name", ["far", "near and far"])
+def test_what_is_too_narrow_beside_float_noise_is_noted(name):
+    """Microseconds of noise in seconds since 1970: the last bit is worth a quarter of one."""
+    subject = Of(far(1.7e9), (0.0, 1e-6), 1e-6) if name == "far" else Of(near_and_far(MILLISECONDS))
+    found = audit(subject)
+    assert found.verdict(1.0) == ("undecided" if name == "far" else "not refuted")
+    assert found.verdict(0.5, implementation=True) == "refuted"
+    assert any(note.startswith(f"{NEAR_NOISE} output[{len(name) // 12}]") for note in found.notes)
+
+
+def test_near_coordinates_have_no_note():
+    """Null control; a column that is only left out of sums is named as that."""
+    assert not any(note.startswith(NEAR_NOISE) for note in audit(Of(near_and_far(1e3))).notes)
+    (note,) = (note for note in audit(Of(near_and_cancelled(1e10))).notes if note.startswith(NEAR_NOISE))
+    assert "output[1] together with other coordinates" in note
+
+
+def whole(unit: float, offset: float, modulus: int) -> Law:
+    return lambda data, noise: ((np.rint(noise) * modulus + data) * unit + offset,)
+
+
+BROKEN = {
+    "half the noise": (far(1e11), 0.5, 1.9),
+    "half the noise, cancelled": (cancelled(1e10), 0.5, 1.9),
+    "half the noise beside another column": (near_and_far(MILLISECONDS), 0.5, 1.9),
+    "whole numbers": (whole(1.0, 1e12, 2), 1e5, 5.0),
+    "few whole numbers, as far apart as floats": (whole(256.0, 2.0**60, 2), 1.0, 5.0),
+    "hundredths": (whole(0.01, 1e6, 3), 10.0, 5.0),
+    "sixty-fourths": (whole(1 / 64, 1e6, 2), 1e5, 5.0),
+    "whole numbers beside others": (
+        lambda data, noise: (noise + MILLISECONDS, *whole(1.0, 1e12, 2)(data, noise[::-1])),
+        1e5,
+        5.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_far_above_float_noise_is_seen(name):
+    law, scale, least = BROKEN[name]
+    found = audit(Of(law, (0.0, 1.0), scale))
+    assert found.verdict(1.0) == "refuted"
+    assert found.epsilon_lower_bound > 0.9 * least
+    right = audit(Of(law, (0.0, 0.0), scale))
+    assert right.epsilon_lower_bound < 0.1
+
+
+def test_steps_are_at_least_a_share_of_the_size():
+    rng = np.random.default_rng(0)
+    noise = rng.laplace(size=(2, 20_000, 1))
+    for offset in (1e9, 1e10, 1e11):
+        step = Quantiser.of(*(noise + offset)).steps[0]
+        assert max(OF_THEIR_SIZE * offset, 2.0**-17) <= step <= max(2 * OF_THEIR_SIZE * offset, 2.0**-16)
+    for offset in (0.0, 1e3, 1e6):
+        grid = Quantiser.of(*(noise + offset))
+        assert grid.steps[0] == Quantiser.of(*noise).steps[0]
+        assert grid.joint is None
+    # whole numbers, decimals and small floats around 0 have the grid they had
+    for values in (np.rint(noise * 1e6), np.round(noise * 1e3, 2), noise.astype(np.float32).astype(np.float64)):
+        pair = np.tile(values, 2)
+        assert Quantiser.of(*pair).joint is None
+
+
+def test_a_grid_near_float_noise_is_forged():
+    rng = np.random.default_rng(0)
+    left, right = (Of(far(1e11)).sample(data, 50_000, rng) for data in (0.1, 0.9))
+    own = Quantiser.of(left[:20_000], right[:20_000])
+    event = Event(CoordinateScore(0), 1e11, True, "left", own)
+    assert too_fine(event, left, right, 100_000, 100_000) == ()
+    forged = Event(CoordinateScore(0), 1e11, True, "left", Quantiser(np.array([2.0**-16])))
+    assert too_fine(forged, left, right, 100_000, 100_000) == (0,)
