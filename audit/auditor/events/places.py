@@ -107,7 +107,9 @@ def in_places(score: Score, left: FloatArray, right: FloatArray) -> bool:
 def _modulus(period: float, finest: float, values: FloatArray) -> int:
     """Return the largest number of places, a power of two, that are no finer than a grid and float noise."""
     width = max(finest, _noise(values))
-    return int(2.0 ** math.floor(math.log2(period / width))) if 0 < width <= period else 0
+    if not 0 < width <= period:
+        return 0
+    return int(2.0 ** math.floor(math.log2(min(period / width, MOST_MULTIPLES))))
 
 
 def _noise(values: FloatArray) -> float:

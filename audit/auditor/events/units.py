@@ -127,7 +127,7 @@ def likely_unit(values: FloatArray) -> Unit | None:
     if (found is not None and not _next_to_one(values, found)) or not len(values):
         return found
     few = _few(values)
-    return _power_of_two(few, values) or _decimal(few, values) or found
+    return _power_of_two(few, values) or _decimal(few, values)
 
 
 def _next_to_one(values: FloatArray, unit: Unit) -> bool:

@@ -134,12 +134,23 @@ def test_units_are_those_of_all_numbers_or_of_most(unit):
     assert unit_of(np.append(values, rng.laplace(size=20_000) * unit * 2**18)) is None
 
 
+TINY = (1e-10, 1e-20, 1e-100, 1e-308)
+
+
+def test_tiny_numbers_are_audited_like_any_other():
+    for by in TINY:
+        found = audit(Of(lambda data, count, rng, by=by: by * rng.laplace(data, 1, count)), 4_000)
+        assert 0.8 < found.epsilon_lower_bound <= 1
+
+
 def test_continuous_numbers_have_no_unit():
     rng = np.random.default_rng(0)
     noise = rng.laplace(size=20_000)
     for scale in (1e-3, 1.0, 1e3, 1e6):
         for offset in (0.0, 1 / 3, 1e6, 1e9):
             assert unit_of(offset + scale * noise) is None
+    # all near 0, which tenths are, too
+    assert [unit_of(scale * noise) for scale in TINY] == [None] * len(TINY)
     often = rng.random(20_000) < 0.6
     # values that repeat: one, three, and all on one side of a limit
     assert unit_of(np.where(often, 0.0, noise)) is None
