@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -99,11 +99,9 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
                 raise ReadingError(name, given, "left out without --fresh: --draws and --seed are of --fresh")
     found = Certificate.read_with_results(options.certificate)
     certificates = [one for one, _ in found]
-    unseeded = [reason for reason in map(why_not_seeded, certificates) if reason is not None]
-    if options.replay and not options.fresh and len(unseeded) == len(certificates):
-        # before the other checks, which would start the subject
-        problem = f"--replay cannot repeat these draws: {unseeded[0]}; --fresh makes new ones"
-        raise CertificateError(problem, file=options.certificate, place="seeded")
+    # before the other checks, which would start the subject
+    if options.replay and not options.fresh:
+        _refuse_unseeded(certificates, options.certificate)
     if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:
             _refuse_program(one, options.certificate)
@@ -118,6 +116,14 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     if "does not hold" in outcomes:
         return EXIT_REFUTED
     return EXIT_UNDECIDED if "undecided" in outcomes else EXIT_FINE
+
+
+def _refuse_unseeded(certificates: Sequence[Certificate], path: str) -> None:
+    """Raise if no seed repeats the draws of any certificate."""
+    reasons = [why_not_seeded(one) for one in certificates]
+    if all(reason is not None for reason in reasons):
+        problem = f"--replay cannot repeat these draws: {reasons[0]}; --fresh makes new ones"
+        raise CertificateError(problem, file=path, place="seeded")
 
 
 def _refuse_program(certificate: Certificate, path: str) -> None:

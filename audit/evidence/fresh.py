@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import binom
 
-from audit.auditor.deadline import Deadline
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS
-from audit.auditor.draws import CERTIFY, FEWEST_SCREENED, LEARN, STAGES, Draws
+from audit.auditor.draws import FEWEST_SCREENED, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
@@ -40,7 +38,15 @@ from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.forks import copied
 from audit.evidence.homogeneity import homogeneity
 from audit.evidence.request import SMALLEST_SEARCHED_DRAWS
-from audit.evidence.support import CHANCE, QUICK, bound_check, fewest_draws, most_shown, quick_draws
+from audit.evidence.support import (
+    CHANCE,
+    Occurrences,
+    bound_check,
+    counted,
+    fewest_draws,
+    most_shown,
+    quick_draws,
+)
 from audit.subjects.descriptions import (
     ImportDescription,
     PairDescription,
@@ -52,9 +58,6 @@ from audit.subjects.descriptions import (
 from audit.subjects.programs import ProgramSubject
 from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
-
-Occurrences: TypeAlias = tuple[IntArray, IntArray]
-"""Counts of the event and of a curve's, shape (1 + points, 2), and calls by their outputs with the event."""
 
 CHOICE_SIGNIFICANCE = 1e-3
 """Significance of the audit that repeats the choice of the event on new draws."""
@@ -178,7 +181,7 @@ def fresh(certificate: Certificate, draws_per_input: int | None, rng: np.random.
         )
 
     try:
-        (found, *of_curve), by_calls = _counted(source, occurrences, *calls)
+        (found, *of_curve), by_calls = counted(source, occurrences, *calls)
         certified = certificate.all_counts.likely_draws // per_call
         selected = certificate.draws // per_call - 2 * certified
         # other methods may be of one stage of several: it chose from a part of the draws before it
@@ -213,25 +216,6 @@ def fresh(certificate: Certificate, draws_per_input: int | None, rng: np.random.
     return FreshResult(
         counts, bound, bound > claim, lower > claim, same, fine, whole_curve, grown, shown, overstated
     )
-
-
-def _counted(
-    source: Draws, work: Callable[[FloatArray, FloatArray, Coins], Occurrences], fewest: int, most: int
-) -> Occurrences:
-    """Return the sums over this many outputs, or calls, on each input, and over up to `most` if they are quick."""
-    sums = _sums(source.map_mixed(CERTIFY, fewest, work))
-    deadline = Deadline.after(QUICK)
-    # calls take about a sixteenth of the time passed
-    for one in replace(source, looks=True).map_mixed(STAGES, most - fewest, work, fewest):
-        sums = _sums([sums, one])
-        if deadline.passed:
-            break
-    return sums
-
-
-def _sums(parts: Iterable[Occurrences]) -> Occurrences:
-    first, second = zip(*parts, strict=True)
-    return np.sum(first, axis=0), np.sum(second, axis=0)
 
 
 def fresh_choice(certificate: Certificate, draws: int, rng: np.random.Generator) -> Check:

@@ -7,12 +7,24 @@ fresh draws are many times as many as certified, and also limit from above what 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
 
+import numpy as np
+
+from audit.auditor.deadline import Deadline
+from audit.auditor.draws import CERTIFY, STAGES, Draws
+from audit.auditor.events.mixed import Coins
 from audit.bounds import MOST_DRAWS, Counts, lower_bound_on_probability, upper_bound_on_probability
 from audit.bounds.clusters import cluster_most_of_counts, most_between
 from audit.evidence.certificate import Certificate
 from audit.evidence.checks import Check
+from reference.common.arrays import FloatArray, IntArray
 from reference.common.numbers import text_below
+
+Occurrences: TypeAlias = tuple[IntArray, IntArray]
+"""Counts of the event and of a curve's, shape (1 + points, 2), and calls by their outputs with the event."""
 
 CHANCE = 1e-3
 """Chance that fresh draws contradict a bound that is not above the truth."""
@@ -33,6 +45,25 @@ def quick_draws(certificate: Certificate) -> int:
     """Return the draws per input to make if the subject is quick: as many as requested in all, at least."""
     wanted = max(QUICK_DRAWS, QUICK_TIMES * _certified(certificate), certificate.request.draws)
     return min(MOST_DRAWS, wanted)
+
+
+def counted(
+    source: Draws, work: Callable[[FloatArray, FloatArray, Coins], Occurrences], fewest: int, most: int
+) -> Occurrences:
+    """Return the sums over this many outputs, or calls, on each input, and over up to `most` if they are quick."""
+    sums = _sums(source.map_mixed(CERTIFY, fewest, work))
+    deadline = Deadline.after(QUICK)
+    # calls take about a sixteenth of the time passed
+    for one in replace(source, looks=True).map_mixed(STAGES, most - fewest, work, fewest):
+        sums = _sums([sums, one])
+        if deadline.passed:
+            break
+    return sums
+
+
+def _sums(parts: Iterable[Occurrences]) -> Occurrences:
+    first, second = zip(*parts, strict=True)
+    return np.sum(first, axis=0), np.sum(second, axis=0)
 
 
 def _certified(certificate: Certificate) -> int:

@@ -148,7 +148,7 @@ def test_points_of_a_curve_are_compared_with_what_their_events_show(right, point
 
 
 def test_further_draws_of_a_slow_subject_end_by_the_clock(right, monkeypatch):
-    monkeypatch.setattr("audit.evidence.fresh.QUICK", 0.0)
+    monkeypatch.setattr("audit.evidence.support.QUICK", 0.0)
     counts = fresh(right, None, np.random.default_rng(0)).counts
     fewest = TIMES * right.counts.likely_draws
     assert fewest <= counts.likely_draws <= fewest * 17 / 16

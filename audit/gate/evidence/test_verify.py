@@ -348,9 +348,9 @@ def kept() -> Certificate:
 def test_options_of_fresh_draws_are_refused_without_them(option, capsys, tmp_path):
     path = tmp_path / "certificate.json"
     kept().write(path)
-    assert main([str(path), option, "1000"]) == 2
+    assert main([str(path), option, "5000"]) == 2
     assert "--draws and --seed are of --fresh" in capsys.readouterr().err
-    assert main([str(path), "--fresh", option, "1000"]) in (0, 1)
+    assert main([str(path), "--fresh", option, "5000"]) in (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,7 @@ class Interrupted:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("at", [40, 400])
+@pytest.mark.parametrize("at", [60, 400])
 def test_an_interrupted_search_keeps_the_best_pair_so_far(at, workers):
     try:
         found = find(Interrupted(at), 40_000, workers=workers)
