@@ -213,7 +213,9 @@ class Draws:
         repeated : int, optional
             Where they ended in a run that is repeated: then time plays no part.
         """
-        ends, rows = (self.deadline, rows) if repeated is None else (NEVER, min(rows, repeated))
+        ends, rows = (
+            (self.deadline, rows) if repeated is None else (NEVER, min(rows, max(FEWEST_SCREENED, repeated)))
+        )
         first_ends, ends = ends.within(FIRST_BLOCK_TIME), ends.within(SCREEN_TIME)
         planned = min(rows, max(1, FIRST_BLOCK_VALUES // self.width))
         left, right = joined(_until(first_ends, self.chunks(SCREEN_FIRST, planned), FEWEST_SCREENED))

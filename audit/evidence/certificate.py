@@ -303,6 +303,7 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             "claimed_delta": (result.get("claimed_delta"), found.claimed_delta),
             "significance": (result.get("significance"), found.request.significance),
             "draws": (result.get("draws"), found.draws),
+            "requested_draws": (result.get("requested_draws"), found.request.draws),
             "rerun": (result.get("rerun"), found.request.command),
             "neighbours_checked": (result.get("neighbours_checked"), found.neighbours != UNCHECKED),
             "verdict": (result.get("implementation_verdict" if bits else "verdict"), found.verdict),
@@ -314,6 +315,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
             f"witness.{name}": (of_object["witness"].get(name), one)
             for name, one in json.loads(json_text(witness)).items()
         }
+        if not bits:
+            said["curve"] = result.get("curve"), json.loads(json_text(plain(found.curve)))
         for place, (stated, certified) in said.items():
             if type(stated) is not type(certified) or stated != certified:
                 raise CertificateError("is not what the result's certificate says", file=file, place=place)

@@ -60,6 +60,13 @@ PROCESSES, LATER = 28, 32
 FIRSTS_NOT_COMPARED = "whether the first outputs of a new process differ from later ones was not seen"
 """A note, with the reason, where nothing is refuted."""
 
+_NUMBER = r"[0-9.e+-]+"
+TOO_SLOW = (
+    f"{FIRSTS_NOT_COMPARED}: (each takes {_NUMBER} s or more, and there were {_NUMBER} s for {_NUMBER}"
+    f"|{_NUMBER} of {_NUMBER} gave draws of their own within {_NUMBER} s, which are too few)"
+)
+"""The pattern of that note where time was the reason."""
+
 SAME_NOISE = (
     "two other processes drew the same noise from different generators: if its seed is fixed, or made of the "
     "data, nothing hides the input from whoever knows that; no bound here shows it"

@@ -31,7 +31,7 @@ from reference.common.arrays import FloatArray, IntArray
 FEWEST_ROWS = 64
 """Fewer have no distances to speak of."""
 
-MOST_NUMBERS, FEWEST_OF_MANY = 2**21, 2**16
+MOST_NUMBERS, FEWEST_OF_MANY = 2**21, 2**11
 """Rows times tests, up to which all rows are looked at; of more the first, at least so many."""
 
 ALL_PAIRS = 6

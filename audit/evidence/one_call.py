@@ -427,7 +427,10 @@ def _claim(mechanism: Any, epsilon: Any, delta: Any) -> tuple[Fraction, Fraction
     claimed = parse_epsilon("epsilon", epsilon)
     if claimed > LARGEST_EPSILON:
         raise ReadingError("epsilon", decimal_text(claimed), f"at most {LARGEST_EPSILON:g} to be audited")
-    return claimed, delta_below_one(stated_number(mechanism, "claimed_delta", 0) if _is_own(delta) else delta)
+    if _is_own(delta):
+        stated = stated_number(mechanism, "claimed_delta", None)
+        delta = 0 if stated is None else stated
+    return claimed, delta_below_one(delta)
 
 
 def _is_own(given: Any) -> bool:

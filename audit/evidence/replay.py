@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,8 +16,8 @@ from audit.auditor.first import NO_TIME
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
-from audit.evidence.copies import FIRSTS_NOT_COMPARED
 from audit.evidence.copies import NOT_COMPARED as NOT_COMPARED_WITH_COPIES
+from audit.evidence.copies import TOO_SLOW
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.evidence.report import EstimateResult
 from audit.subjects.descriptions import PairDescription, require_small
@@ -32,8 +33,10 @@ NOT_COMPARED = ("request", "versions")
 OF_A_RESULT = ("certificate", "seconds")
 """Fields of a result that a replay does not compare again, and that no run repeats."""
 
-OF_THE_MACHINE = (NO_TIME, NOT_COMPARED_WITH_COPIES, FIRSTS_NOT_COMPARED, NOT_RESTARTED)
-"""Notes, or how they begin, on what a slow machine had no time for."""
+OF_THE_MACHINE = re.compile(
+    "|".join([*map(re.escape, (NO_TIME, NOT_COMPARED_WITH_COPIES, NOT_RESTARTED)), TOO_SLOW])
+)
+"""Notes on what a slow machine had no time for."""
 
 OTHER_GENERATOR = "the subject draws from another generator than the one it is given"
 
@@ -79,13 +82,13 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
 
 
 def _repeated(certificate: Certificate, spent: int) -> RepeatedRun:
-    """Return what the clock decided, as far as the certificate tells."""
+    """Return what the clock decided, as far as the certificate tells; without a limit only where draws ended."""
     ended, reduction = certificate.draws - spent, certificate.event.reduced_to
     chosen_at = ended - 2 * certificate.all_counts.likely_draws
     rows, before = (draws // (2 * certificate.request.outputs_per_call) for draws in (ended, chosen_at))
-    if reduction is None or certificate.request.max_seconds is None:
-        return RepeatedRun(rows, before)
-    return RepeatedRun(rows, before, max(1, reduction.screened))
+    if certificate.request.max_seconds is None:
+        return RepeatedRun(rows)
+    return RepeatedRun(rows, before, None if reduction is None else reduction.screened)
 
 
 def _differing(found: EstimateResult, certificate: Certificate, result: dict[str, Any] | None) -> Iterator[str]:
@@ -109,7 +112,7 @@ def _differing(found: EstimateResult, certificate: Certificate, result: dict[str
 
 def _timeless(value: Any) -> Any:
     """Return a field of a result, of a list what does not tell how quick the machine was."""
-    return [one for one in value if not str(one).startswith(OF_THE_MACHINE)] if isinstance(value, list) else value
+    return [one for one in value if not OF_THE_MACHINE.fullmatch(str(one))] if isinstance(value, list) else value
 
 
 def _same(certificate: Certificate, whole: str) -> list[Check]:
@@ -121,6 +124,9 @@ def _same(certificate: Certificate, whole: str) -> list[Check]:
         return [same]
     if request.search and not _searched_in_full(certificate):
         words = "repeated on the pair of a search that was ended early: --fresh searches again"
+        return [same, Check("choice", None, words)]
+    if request.max_seconds is not None:
+        words = "repeated with the event that the clock left time for, as is stated: --fresh chooses again"
         return [same, Check("choice", None, words)]
     if left_out:
         words = f"repeated, but nobody looked at the families {', '.join(left_out)}: --fresh does"

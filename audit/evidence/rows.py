@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from audit.auditor.probe import check_reuse
 from audit.auditor.subject import SubjectError
 from audit.evidence.lags import likeness_by_distance
-from audit.evidence.nearness import MOST_COORDINATES, p_value_of_order
+from audit.evidence.nearness import p_value_of_order
 from reference.common.arrays import FloatArray, IntArray
 
 CHANCE = 1e-9
@@ -28,8 +28,11 @@ CHANCE = 1e-9
 SHARE = CHANCE / 9
 """What each kind of test may spend on one array: four kinds on two arrays, and one on both."""
 
-MOST_ROWS, MOST_OF_SEVERAL = 2**18, 2**16
-"""Rows of one column, and of each of several, to look at; whole rows that come again are looked for among all."""
+MOST_COLUMNS = 256
+"""Columns to look at."""
+
+MOST_ROWS, MOST_OF_SEVERAL, MOST_NUMBERS = 2**18, 2**16, 2**20
+"""Rows of one column to look at, of each of several, and numbers in all; whole rows are looked for among all."""
 
 FEWEST_BLOCKS = 64
 """Blocks that are compared with each other."""
@@ -71,7 +74,7 @@ class Rows:
         """Return what a bound assumes, with a word on rows that nobody could check."""
         if self.is_sorted:
             assumes += f"; {self.name} is sorted, so its order shows nothing"
-        if any(_come_again_in_full(column[:MOST_ROWS]) for column in self.values[:, :MOST_COORDINATES].T):
+        if any(_come_again_in_full(column[:MOST_ROWS]) for column in self.values[:, :MOST_COLUMNS].T):
             assumes += (
                 f"; numbers of {self.name} come again in all digits: they must not be few draws, drawn from again"
             )
@@ -94,7 +97,9 @@ class Rows:
                 "rows in the order in which they were drawn"
             )
         several = self.values.shape[1] > 1
-        columns = self.values[: MOST_OF_SEVERAL if several else MOST_ROWS, :MOST_COORDINATES].T
+        looks_at = self.values[:, :MOST_COLUMNS]
+        rows = min(MOST_OF_SEVERAL, MOST_NUMBERS // looks_at.shape[1]) if several else MOST_ROWS
+        columns = looks_at[:rows].T
         looked_at = [_codes_of_rows(self.values), *(_codes(column) for column in columns if several)]
         for codes in looked_at:
             self._check_reuse(codes, len(looked_at))
@@ -106,7 +111,7 @@ class Rows:
                     "with noise that several rows share: each row must be an independent draw, in the order "
                     f"drawn{self.remedy}"
                 )
-        log_chance, where = likeness_by_distance(np.nan_to_num(self.values[:, :MOST_COORDINATES].T))
+        log_chance, where = likeness_by_distance(np.nan_to_num(looks_at.T))
         if log_chance < math.log(SHARE):
             raise SubjectError(
                 f"{self.name} has rows that depend on others {where}, as where the outputs of calls stand "
@@ -148,7 +153,7 @@ def check_apart(left: Rows, right: Rows) -> None:
     if left.is_sorted or right.is_sorted:
         return
     rows = min(len(left.values), len(right.values), MOST_ROWS)
-    sides = [one.values[:rows, :MOST_COORDINATES].T for one in (left, right)]
+    sides = [one.values[:rows, :MOST_COLUMNS].T for one in (left, right)]
     for ours, others in zip(*sides, strict=True):
         above = [column > np.sort(column)[rows // 2] for column in (ours, others)]
         both, first, second = int((above[0] & above[1]).sum()), int(above[0].sum()), int(above[1].sum())

@@ -170,6 +170,8 @@ def learn_directions(left: FloatArray, right: FloatArray) -> Iterator[Score]:
         values = np.clip(((values / 2 - middle / 2) / unit)[:, moving], -FAR, FAR)
     is_left, teaches = np.arange(2 * rows) < rows, np.tile(np.arange(rows) % 2 == 0, 2)
     basis, kept = _whitening(values, teaches)
+    if not basis.shape[1]:
+        return
     values, is_left, teaches = values[kept], is_left[kept], teaches[kept]
     if np.bincount(2 * teaches + is_left, minlength=4).min() < FEW_LEFT:
         return
@@ -208,7 +210,8 @@ def _whitening(values: FloatArray, teaches: BoolArray) -> tuple[FloatArray, Bool
         # among very many coordinates most rows may be far in one
         kept = near if near.sum() > kept.sum() / 2 else kept
         variances, axes = np.linalg.eigh(_covariance(seen[kept & teaches]))
-        wide = variances > SINGULAR * variances[-1]
+        # columns that hardly ever vary may leave none
+        wide = variances > SINGULAR * variances.max(initial=0.0)
         basis = basis @ (axes[:, wide] / np.sqrt(variances[wide]))
     return basis, kept
 

@@ -20,6 +20,9 @@ They are 256 to 512 units in the last place.  Rounding moves one of 256 outputs 
 changes an event of this coordinate by too little to be seen.
 """
 
+FEW_OF_SINGLE = 16
+"""Units in the last place of single precision in the pitch of such numbers, at most: whole ones have more."""
+
 ALONE, TOGETHER = 2.0**8, 2.0**20
 """Units in the last place that a step has at least, in events of one coordinate and of several.
 
@@ -42,7 +45,7 @@ FRACTIONS, ROUNDING, INEXACT = 256, 1 / 8, 0.01
 Of multiples fewer than one of a hundred are off by so little.
 """
 
-ODD_AND_EVEN = (0.25, 0.75)
+ODD_AND_EVEN = (0.15, 0.85)
 """Limits to the share of odd multiples among the larger half: small floats have even ones there."""
 
 DOUBTED, DOUBTED_BESIDE, FINE = 0.125, 2.0**-12, 2.0**-10
@@ -77,7 +80,7 @@ class Reach:
         values = np.concatenate([left, right])
         size = usual_size(values)
         alone, together = OF_THEIR_SIZE * size, OF_THEIR_SIZE / ALONE * TOGETHER * size
-        if unit is None and spread < AWAY * size and _of_single_precision(values):
+        if unit is None and spread < AWAY * size and _rounded_to_single(values, size):
             together = OF_SINGLE / ALONE * TOGETHER * size
             # whole numbers may be of no floats
             alone = OF_SINGLE * size if common_pitch(values) < 1 else alone
@@ -116,9 +119,11 @@ def common_pitch(values: FloatArray) -> float:
     return math.ldexp(1.0, int(lowest.min()))
 
 
-def _of_single_precision(values: FloatArray) -> bool:
+def _rounded_to_single(values: FloatArray, size: float) -> bool:
+    """Return whether all values are floats of 32 bits, and not because they are on a coarser lattice."""
     with np.errstate(over="ignore"):
-        return bool((values.astype(np.float32) == values).all())
+        single = bool((values.astype(np.float32) == values).all())
+    return single and common_pitch(values) <= FEW_OF_SINGLE * 2.0**-23 * size
 
 
 def _lattice(values: FloatArray, size: float) -> tuple[float, bool]:

@@ -145,7 +145,7 @@ def test_location_behind_common_noise_is_seen_and_a_right_one_not_refuted():
 
 
 @pytest.mark.parametrize("rows", [5, 20, 3_000])
-@pytest.mark.parametrize("spoiled", ["none", "equal", "zero", "nan", "rare", "tiny", "huge"])
+@pytest.mark.parametrize("spoiled", ["none", "equal", "zero", "nan", "rare", "flags", "tiny", "huge"])
 def test_no_sample_is_too_odd(rows, spoiled):
     """Fewer rows than coordinates, no variance, numbers that are none or overflow: deterministic, and finite."""
     rng = np.random.default_rng(rows)
@@ -160,6 +160,8 @@ def test_no_sample_is_too_odd(rows, spoiled):
             sample[::7, 1] = 0.0
         elif spoiled == "rare":
             sample[1:, :7] = 0.0
+        elif spoiled == "flags":
+            sample[:] = sample > 2.4
         elif spoiled in ("tiny", "huge"):
             sample[:] = sample * 1e-310 if spoiled == "tiny" else sample.clip(-5, 5) * 3e307
     found = [

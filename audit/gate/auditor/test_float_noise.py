@@ -64,6 +64,11 @@ def near_and_single(offset: float) -> Law:
     )
 
 
+def cancelled_in_single(offset: float) -> Law:
+    far = np.float32(offset)
+    return lambda data, noise: (((far + noise.astype(np.float32)) - far).astype(np.float64) + data,)
+
+
 SEEN = {
     "near and far": (near_and_far(MILLISECONDS), 0.9),
     "near and less far": (near_and_far(1e12), 0.4),
@@ -71,6 +76,7 @@ SEEN = {
     "cancelled, and in tenths": (cancelled(1e10, factor=10.0), 0.9),
     "cancelled, and in thirds": (cancelled(1e10, divisor=3.0), 0.9),
     "near and cancelled": (near_and_cancelled(1e10), 0.9),
+    "cancelled in single precision": (cancelled_in_single(16.0), 0.9),
     "near and single precision": (near_and_single(49_440.0), 0.9),
     "near and whole in single precision": (near_and_single(1e9), 0.9),
 }
@@ -127,6 +133,11 @@ BROKEN = {
     "whole numbers": (whole(1.0, 1e12, 2), 1e5, 5.0),
     "few whole numbers, as far apart as floats": (whole(256.0, 2.0**60, 2), 1.0, 5.0),
     "hundredths": (whole(0.01, 1e6, 3), 10.0, 5.0),
+    "whole numbers near 200, and a difference": (
+        lambda data, noise: (np.rint(noise) + 200, np.rint(noise) + 200 + data),
+        3.0,
+        5.0,
+    ),
     "sixty-fourths": (whole(1 / 64, 1e6, 2), 1e5, 5.0),
     "whole numbers beside others": (
         lambda data, noise: (noise + MILLISECONDS, *whole(1.0, 1e12, 2)(data, noise[::-1])),

@@ -6,13 +6,14 @@ import copy
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
-from audit.auditor.certification import TIME_IS_OVER
+from audit.auditor.certification import TIME_IS_OVER, RepeatedRun
 from audit.auditor.first import NO_TIME
 from audit.evidence.certificate import RESULT_FIELDS, Certificate, CertificateError
 from audit.evidence.copies import FIRSTS_NOT_COMPARED
-from audit.evidence.estimation import Audit, carried_out
+from audit.evidence.estimation import Audit, carried_out, estimated
 from audit.evidence.replay import replay
 from audit.gate.evidence.test_replay import WORDS, edited, leaves, written
 from audit.gate.needs import exhaustively
@@ -50,8 +51,9 @@ def test_every_field_of_a_result_that_is_edited_is_found(words, tmp_path, monkey
     for change in ({"implementation_verdict": "not refuted"}, {"implementation": {}}, {"notes": ["fine"]}):
         assert found(whole | change)
     # how quick this machine is does not matter
-    for note in (NO_TIME, f"{FIRSTS_NOT_COMPARED}: too slow"):
+    for note in (NO_TIME, f"{FIRSTS_NOT_COMPARED}: each takes 0.3 s or more, and there were 1.2e-05 s for 24"):
         assert not found(whole | {"notes": [*whole["notes"], note]})
+        assert found(whole | {"notes": [*whole["notes"], f"{note}; and epsilon is at most 0.01"]})
     for place in ((), ("implementation",), ("witness",), ("implementation", "witness")):
         more = copy.deepcopy(whole)
         part = more
@@ -61,6 +63,40 @@ def test_every_field_of_a_result_that_is_edited_is_found(words, tmp_path, monkey
         path.write_text(json.dumps(more), encoding="utf-8")
         with pytest.raises(CertificateError, match="is no field of a result"):
             Certificate.read_all(path)
+
+
+def test_result_of_a_curve_is_that_of_its_certificate(tmp_path):
+    path = tmp_path / "result.json"
+    (request,) = asked("laplace", "--draws", "3000", "--seed", "2", "--curve")
+    whole = json.loads(json.dumps(carried_out(Audit.of(request)).to_json()))
+    for place, value in (("curve", None), ("requested_draws", 10**9)):
+        path.write_text(json.dumps(whole | {place: value}), encoding="utf-8")
+        with pytest.raises(CertificateError, match=f"is not what the result's certificate says .*at {place}"):
+            Certificate.read_all(path)
+
+
+class SeldomFarOff:
+    """Adds a thousand inputs to one output in 200: the event of a first stage does not see it."""
+
+    claimed_epsilon = 1
+
+    def inputs(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> Any:
+        far = 1_000 * data * (rng.random(count) < 0.005)
+        return (data + rng.laplace(scale=1.1, size=count) + far)[:, np.newaxis]
+
+
+@pytest.mark.parametrize("ending", ["--until 0.3", "--max-seconds 100"])
+def test_replay_does_not_believe_when_the_event_was_chosen(ending):
+    """Whoever says that a stage's early event went on to the end picks an event that sees nothing."""
+    (request,) = asked(f"{__name__}:SeldomFarOff", *f"--draws 40000 --seed 1 {ending}".split())
+    audit = Audit.of(request)
+    forged = estimated(audit, 0, repeated=RepeatedRun(request.draws // 2, 150)).certificate("ideal")
+    assert forged.verdict == "not refuted"
+    found = {check.name: check.holds for check in replay(forged)}
+    assert found == {"replay": False} if "until" in ending else {"replay": True, "choice": None}
 
 
 def test_result_of_a_run_that_the_clock_ended_is_repeated(tmp_path, capsys):

@@ -40,6 +40,7 @@ INDEPENDENT = {
     "some not finite": np.where(drawn(9) > 2, np.nan, np.where(drawn(9) < -2, np.inf, drawn(9))),
     "as few as may be": drawn(10, 500),
     "hardly any": drawn(11, 3),
+    "rare flags": (drawn(12, NUMBER, 40) > 4).astype(float),
     "equal columns": np.repeat(drawn(12)[:, None], 2, axis=1),
     "constant column": np.column_stack([np.ones(NUMBER), drawn(13)]),
     "alternating": drawn(14, NUMBER // 2, 1) * [1, -1],
@@ -83,6 +84,14 @@ DEPENDENT = {
     "interleaved in a column": (
         np.column_stack([drawn(23), drawn(20) + np.tile(drawn(21, 50), 40)]),
         "a multiple of 50 apart in column 1",
+    ),
+    "walk in the last of many columns": (
+        np.column_stack([drawn(23, NUMBER, 39), np.cumsum(drawn(7))]),
+        "more alike the nearer they are in column 39",
+    ),
+    "interleaved in the last of many columns": (
+        np.column_stack([drawn(23, NUMBER, 39), drawn(20) + np.tile(3 * drawn(21, 50), 40)]),
+        "apart in column 39",
     ),
     "correlation in blocks": (
         np.column_stack([drawn(20), np.abs(drawn(21)) * np.sign(drawn(20)) * np.repeat(SIGNS, NUMBER // 8)]),
