@@ -398,10 +398,11 @@ def propose(
         return [one for one in found if kinds[kind][2] in (None, quantiser.for_score(one))]
 
     learned = dict(zip(listed, source.each(learnt, len(listed)), strict=True))
-    scores = [[one for family in families for one in learned.get((family, place), ())] for place in range(3)]
+    places = range(len(kinds))
+    scores = [[one for family in families for one in learned.get((family, place), ())] for place in places]
     return [
         Proposed.of(these, taught, drawn, source, grid, apart=apart)
-        for these, (_, drawn, grid) in zip(scores, kinds, strict=False)
+        for these, (_, drawn, grid) in zip(scores, kinds, strict=True)
     ]
 
 

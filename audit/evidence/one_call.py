@@ -354,7 +354,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     if not isinstance(allowed := how.get("allow_undecided", False), bool):
         raise ReadingError("allow_undecided", allowed, "True or False")
     significance = significance_of(how.get("significance", 0.05))
-    seconds, patience = _times(how.get("max_seconds"))
+    seconds, in_all = _times(how.get("max_seconds"))
     _check_mechanism(mechanism)
     epsilon, delta = _claim(mechanism, *claim)
     relation = _relation(mechanism, how.get("adjacency"))
@@ -386,7 +386,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     entropy = int(np.random.default_rng([seed, 1]).integers(2**63))
     before = [key_of(given) for given in inputs]
     try:
-        found = confirmed(subject, carried, refuting, entropy, subject, patience)
+        found = confirmed(subject, carried, refuting, entropy, subject, in_all)
     except OutOfTimeError as problem:
         raise SubjectError(f"undecided: {problem}; raise max_seconds") from problem
     except SubjectError:
@@ -403,13 +403,12 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
 
 
 def _times(most: Any) -> tuple[float | None, float | None]:
-    """Return the seconds for draws here, and for those in other processes, out of all; None for no limit."""
+    """Return the seconds for draws here, and those in all, with other processes; None for no limit."""
     if most is None:
         return None, None
     if isinstance(most, bool) or not isinstance(most, Real) or not 0 < float(most) < math.inf:
         raise ReadingError("max_seconds", most, "a positive number")
-    patience = patience_within(float(most))
-    return float(most) - patience, patience
+    return float(most) - patience_within(float(most)), float(most)
 
 
 def _check_mechanism(mechanism: Any) -> None:

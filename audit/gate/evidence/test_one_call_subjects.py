@@ -12,6 +12,7 @@ import pytest
 from audit import assert_private
 from audit.auditor.subject import SubjectError
 from audit.evidence.certificate import Certificate, CertificateError
+from audit.evidence.copies import FIRSTS_NOT_COMPARED
 from audit.subjects.adjacency import UNCHECKED
 from reference.common.errors import InputError
 
@@ -145,6 +146,12 @@ def test_assertion_ends_by_the_clock():
     assert f"seed 0 ({found.to_json()['stopped']})" in str(found)
     with pytest.raises(SubjectError, match="the time was over before any draw could certify; raise max_seconds"):
         assert_private(slow, [0.0], [1.0], **how | {"max_seconds": 0.2})
+
+
+def test_time_that_draws_leave_goes_to_other_processes():
+    """It was counted twice, so that none was left."""
+    found = assert_private(noisy_sum, [0.0], [1.0], epsilon=1, draws=200_000, max_seconds=60)
+    assert not any(note.startswith(FIRSTS_NOT_COMPARED) for note in found.notes)
 
 
 # --- What is said of a plain function ---------------------------------------------------------------------------
