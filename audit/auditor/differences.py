@@ -10,7 +10,7 @@ import numpy as np
 from audit.bounds.overdispersion import log_p_value
 from reference.common.arrays import FloatArray, IntArray
 
-MOST_COORDINATES, FEW = 1024, 64
+MOST_COMPARED, FEW = 1024, 64
 """Coordinates that are compared; of more, these at equal distances.  Of many, few get more than a quick look."""
 
 QUICK = 256
@@ -108,7 +108,7 @@ def _most_different(first: FloatArray, later: FloatArray) -> IntArray:
 
 def compared(width: int) -> IntArray:
     """Return the coordinates that are compared."""
-    return np.unique(np.linspace(0, width - 1, min(width, MOST_COORDINATES)).astype(np.intp))
+    return np.unique(np.linspace(0, width - 1, min(width, MOST_COMPARED)).astype(np.intp))
 
 
 def _divergence(share: FloatArray, expected: FloatArray) -> FloatArray:

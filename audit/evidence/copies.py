@@ -14,7 +14,8 @@ from itertools import product
 
 import numpy as np
 
-from audit.auditor.differences import MOST_COORDINATES as MOST_COMPARED
+from audit.auditor.dependence import MOST_COORDINATES
+from audit.auditor.differences import MOST_COMPARED
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
 from audit.auditor.events.mixed import Both, Pair
@@ -24,9 +25,9 @@ from audit.auditor.subject import FAILURES, Subject, SubjectError
 from audit.auditor.tally import CertifiedEvent
 from audit.bounds import Counts
 from audit.bounds.overdispersion import log_p_value
-from audit.evidence.forks import MOST_VALUES, Copies, CopyRequest, copied, outputs_of_call, told_apart
+from audit.evidence.forks import MOST_VALUES, Copies, CopyRequest, copied, distinct, outputs_of_call, told_apart
 from audit.evidence.homogeneity import homogeneity
-from audit.evidence.nearness import CHANCE, MOST_COORDINATES, check_more
+from audit.evidence.nearness import CHANCE, check_more
 from reference.common.arrays import FloatArray, IntArray
 
 COPIES, FEWEST_CALLS, MOST_CALLS, CALLS_PER_DRAWS = 16, 8, 32, 200
@@ -63,7 +64,7 @@ FIRSTS_NOT_COMPARED = "whether the first outputs of a new process differ from la
 _NUMBER = r"[0-9.e+-]+"
 TOO_SLOW = (
     f"{FIRSTS_NOT_COMPARED}: (each takes {_NUMBER} s or more, and there were {_NUMBER} s for {_NUMBER}"
-    f"|{_NUMBER} of {_NUMBER} gave draws of their own within {_NUMBER} s, which are too few)"
+    f"|{_NUMBER} of {_NUMBER} gave draws within {_NUMBER} s, which are too few)"
 )
 """The pattern of that note where time was the reason."""
 
@@ -192,14 +193,17 @@ def compare_firsts(
         return f"each takes {each:.2g} s or more, and there were {max(0.0, patience):.2g} s for {number}"
     calls, more = (1, LATER) if per_call == 1 else (1 + LATER, 0)
     asked = CopyRequest(calls, per_call, more, MOST_COMPARED, in_turn=True)
-    drawn = copies.draw(entropy, asked, patience, PROCESSES)
+    answered = copies.draw(entropy, asked, patience, PROCESSES)
+    drawn = distinct(answered)
     enough = []
     for began, side in product((0, 1), (0, 1)):
         made = [(one.firsts[side], one.more[side]) for one in drawn if one.began == began]
         enough.append(check_processes([_first_and_later(*one) for one in made], side))
     if all(enough):
         return None
-    return f"{len(drawn)} of {PROCESSES} gave draws of their own within {patience:.2g} s, which are too few"
+    if len(drawn) < len(answered):
+        return f"{len(answered)} of {PROCESSES} drew, but only {len(drawn)} drew bits of their own"
+    return f"{len(answered)} of {PROCESSES} gave draws within {patience:.2g} s, which are too few"
 
 
 def _first_and_later(firsts: FloatArray, more: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -243,12 +247,8 @@ def compare_with(
     # of calls that are taken whole, outputs may depend on each other
     share = MORE_SHARE if patience is None else MORE_SHARE_BY_CLOCK
     more = 0 if counts.calls is not None else min(MOST_MORE, counts.likely_draws // share)
-    drawn = copies.draw(
-        entropy,
-        CopyRequest(calls, per_call, -(-more // COPIES), MOST_COORDINATES),
-        PATIENCE if patience is None else patience,
-        COPIES,
-    )
+    asked = CopyRequest(calls, per_call, -(-more // COPIES), MOST_COORDINATES)
+    drawn = distinct(copies.draw(entropy, asked, PATIENCE if patience is None else patience, COPIES))
     marks = marks_of_process([one.firsts for one in drawn])
     try:
         firsts = _marked_as_here([one.firsts for one in drawn], marks, here, entropy) if len(marks) else None

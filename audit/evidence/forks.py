@@ -85,11 +85,8 @@ class Copies:
     pipe: Connection[Any, Any]
 
     def draw(self, entropy: int, asked: CopyRequest, patience: float, number: int) -> list[CopyOutputs]:
-        """Return the draws of the copies, of this number, that answered in time; later none, if one did not.
-
-        Copies that gave the same bits count as one: their generator is that of the original process.
-        """
-        found: dict[bytes, CopyOutputs] = {}
+        """Return the draws of the copies, of this number, that answered in time; later none, if one did not."""
+        found = []
         deadline = time.monotonic() + patience
         for copy in range(number):
             try:
@@ -102,8 +99,13 @@ class Copies:
             except (OSError, EOFError):
                 break
             if answer is not None:
-                found[b"".join(side.tobytes() for side in (*answer.firsts, *answer.more))] = answer
-        return list(found.values())
+                found.append(answer)
+        return found
+
+
+def distinct(drawn: Sequence[CopyOutputs]) -> list[CopyOutputs]:
+    """Return one of all copies that gave the same bits: their generator is that of the original process."""
+    return list({b"".join(side.tobytes() for side in (*one.firsts, *one.more)): one for one in drawn}.values())
 
 
 @contextmanager

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
+from audit.auditor.dependence import MOST_COORDINATES
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import BoolArray, FloatArray
 
 CUTS = (2, 8, 32, 128)
 """The outputs that count as near: the nearest half, eighth, ... of all."""
-
-MOST_COORDINATES = 16
-"""Coordinates to look at."""
 
 CHANCE = 1e-9
 """Chance that independent draws are said to differ between processes, in each of several checks."""

@@ -86,7 +86,7 @@ def places_of(left: FloatArray, right: FloatArray, quantiser: Quantiser, k: int)
     heavy = kinds[counts >= max(HEAVY * len(different), OF_FEW)]
     # neighbours are one place, whose edge is between them
     apart = np.count_nonzero(np.diff(heavy, append=heavy[:1] + modulus) > 1)
-    if apart < 2 or _of_single_precision(np.concatenate(sides)):
+    if apart < 2 or _mostly_of_single_precision(np.concatenate(sides)):
         return None
     residues = places[0] % modulus, places[1] % modulus
     return _told(*residues, heavy, k, width, modulus) if min(map(len, residues)) else None
@@ -97,7 +97,7 @@ def in_places(score: Score, left: FloatArray, right: FloatArray) -> bool:
     if not isinstance(score, ResidueScore) or not score.residues:
         return False
     values = finite_of(np.concatenate([left[:, score.coordinate], right[:, score.coordinate]]))
-    if _noise(values) > 2 * score.unit or _of_single_precision(values):
+    if _noise(values) > 2 * score.unit or _mostly_of_single_precision(values):
         return False
     found = np.isin(_places(values, score.unit) % score.modulus, score.residues)
     # by luck a place may have had more than its share
@@ -123,7 +123,7 @@ def _places(values: FloatArray, width: float) -> IntArray:
     return places[np.abs(places) < MOST_MULTIPLES].astype(np.int64)
 
 
-def _of_single_precision(values: FloatArray) -> bool:
+def _mostly_of_single_precision(values: FloatArray) -> bool:
     with np.errstate(over="ignore"):
         return float((values.astype(np.float32) == values).mean()) > NEARLY_ALL
 

@@ -93,7 +93,7 @@ def properties(report: Path) -> dict[str, list[tuple[str, str]]]:
 
 def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     (tmp_path / "test_mine.py").write_text(blocks("python")[-1] + TESTS, encoding="utf-8")
-    # a warning is an error: none comes of the properties; no summary, whose lines are cut to the screen but not in CI
+    # a warning is an error: none comes of the properties; a summary would repeat lines, whole ones where CI is set
     plugin = ["--disable-plugin-autoload", "-p", "audit.evidence.pytest_plugin", "-p", "no:cacheprovider"]
     words = [sys.executable, "-m", "pytest", *plugin, "-q", "-rN", "--strict-markers", "-W", "error"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
