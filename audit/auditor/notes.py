@@ -298,5 +298,5 @@ def notes_on(choosing: Pair) -> tuple[str, ...]:
     share = float(np.mean([1 - np.isfinite(side).all(axis=1).mean() for side in choosing]))
     if share:
         some = "all outputs" if share == 1 else f"{share:.3g} of the outputs"
-        notes.append(f"{some} have a coordinate that is not finite; they count as outcomes")
+        notes.append(f"{some} have a coordinate that is not finite; events that compare numbers take it for 0")
     return tuple(notes)
