@@ -92,6 +92,7 @@ ROW_OF_LARGE = (
     "| {kind} | {gigabytes:.1f} GB | {load} | {decoding} s | {sums} s | {clock} s | {memory} MiB | {query} |"
 )
 
+
 def text_of_large(found: Mapping[str, Any]) -> str:
     rows = (
         ROW_OF_LARGE.format(
