@@ -370,6 +370,8 @@ MISTAKES: list[tuple[str, Any, str | None, bool]] = [
     ("ignore", "id", "ignore", True),
     ("ignore", [3], "ignore[0]", True),
     ("ignore", ["age"], "ignore[0]", False),
+    ("ignore", ["id", "income"], "ignore[1]", False),
+    ("ignore", ["sex"], "ignore[0]", False),
 ]
 
 
