@@ -284,7 +284,7 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
 
 
 def _as_written(value: Any, values: Column, row: int) -> Any:
-    """Return the text of a cell where the number that an error shows is not the one written there, as for 1e400."""
+    """Return the text of a cell where the number that an error shows is another one, as infinity is for 1e400."""
     text = entry(values, row) if row < len(values) else None
     if not isinstance(value, float) or not isinstance(text, str) or not is_number_text(text):
         return value
