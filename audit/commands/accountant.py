@@ -186,8 +186,8 @@ def _lines(name: str, reported: Fraction | None, asked: NoisySums, true: dict[st
     )
     if asked.bound is not None:
         yield (
-            f"  moved:    one record adds at most {short_text(asked.bound)} ({norm}): replacing it moves the sum by "
-            f"up to {short_text(2 * asked.bound)}, removing it by up to {short_text(asked.bound)}"
+            f"  moved:    one record adds at most {short_text(asked.bound)} ({norm}): replacing it moves the sum "
+            f"by up to {short_text(2 * asked.bound)}, removing it by up to {short_text(asked.bound)}"
         )
     else:
         yield f"  moved:    {short_text(asked.moved)} in {norm}, as you say for {asked.adjacency}"
