@@ -58,7 +58,7 @@ from reference.common.scheduler import HELP, on_cluster
 from reference.datasets import SOURCES
 from reference.domain import NORMS
 from reference.readings import Readings
-from reference.registry import MECHANISMS, MechanismSpec, budget_from
+from reference.registry import MECHANISMS, PAPER_DELTA, MechanismSpec, budget_from
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 
@@ -139,6 +139,18 @@ class AuditOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClaimOptions(BudgetOptions):
+    """Privacy budget; of a program or class of your own, the claim."""
+
+    epsilon: str | None = option("--epsilon", metavar="E", help="epsilon_s = epsilon_n = E (1); or your claim")
+    delta: str | None = option(
+        "--delta",
+        metavar="D",
+        help=f"total delta, Gaussian mechanisms only ({PAPER_DELTA}); or your claim (0 unless stated)",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProgramOptions:
     """Any program, in place of MECHANISM (docs/programs.md)."""
 
@@ -175,7 +187,7 @@ class EstimateOptions:
 
     audit: AuditOptions
     program: ProgramOptions
-    budget: BudgetOptions
+    budget: ClaimOptions
     place: PlaceOptions
     readings: ReadingOptions
 
@@ -184,7 +196,7 @@ class EstimateOptions:
     "estimate",
     AuditOptions,
     ProgramOptions,
-    BudgetOptions,
+    ClaimOptions,
     PlaceOptions,
     ReadingOptions,
     SeededFileOptions,
@@ -198,7 +210,7 @@ class EstimateOptions:
 def command(
     audit: AuditOptions,
     program: ProgramOptions,
-    budget: BudgetOptions,
+    budget: ClaimOptions,
     place: PlaceOptions,
     readings: ReadingOptions,
     output: SeededFileOptions,

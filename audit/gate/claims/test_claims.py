@@ -388,6 +388,16 @@ def test_records_of_one_form_are_a_table_and_others_are_not():
     assert next(evidence_lines([{"x": {"y": number}} for number in range(4)])).startswith("- ")
 
 
+def test_an_enclosure_within_a_record_is_printed_as_one_beside_it():
+    ends, other = {"lo": "0.4", "hi": "0.5"}, {"text": "é", "list": [1, None, True]}
+    lines = list(evidence_lines({"ends": ends, "record": {"lower": ends}, "other": other}))
+    assert lines == [
+        "ends: [0.4, 0.5]",
+        'record: {"lower": [0.4, 0.5]}',
+        'other: {"text": "é", "list": [1, null, true]}',
+    ]
+
+
 # --- The page ---------------------------------------------------------------------------------------------------
 
 
