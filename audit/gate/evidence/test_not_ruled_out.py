@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from audit.auditor.events import Quantiser
+from audit.auditor.events.atoms import MOST_COORDINATES
 from audit.auditor.notes import finer_than_grid
 from audit.commands.estimate_text import as_text
 from audit.evidence.estimation import Audit, carried_out
@@ -316,6 +317,24 @@ def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)
     assert ("residues, norms and relations of several coordinates" in result.not_ruled_out()) is (kind is OfThree)
     assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
+
+
+class LargestOfPairs(Parity):
+    width = MOST_COORDINATES
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.laplace(size=(count, self.width))
+
+
+class TooManyForPairs(LargestOfPairs):
+    width = MOST_COORDINATES + 1
+
+
+@pytest.mark.parametrize("kind", [LargestOfPairs, TooManyForPairs])
+def test_sums_that_no_event_looked_at_are_named(kind):
+    said = found_of(kind, 1_000).not_ruled_out()
+    assert ("but those of two coordinates with weights 1 and 1, 2 or 1/2" in said) is (kind is LargestOfPairs)
+    assert ("pairs are looked at among up to 64 coordinates" in said) is (kind is TooManyForPairs)
 
 
 @pytest.mark.parametrize("kind", [TwoAlike, TwoOfFewAlike])
