@@ -170,8 +170,9 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
         if places is not None:
             # an event looks at those that tell the inputs apart
             share = share - places.share if places.telling else max(share, places.share)
-        if k not in quantiser.hidden:
-            share = max(share, _share_of_split(pair, quantiser, k))
+        looked_at = quantiser.finer if places is not None and places.telling else quantiser
+        if looked_at is not None and k not in quantiser.hidden:
+            share = max(share, _share_of_split(pair, looked_at, k))
         if share >= MANY_UNSEEN:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
