@@ -12,6 +12,7 @@ import numpy as np
 from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
+from audit.auditor.events.atoms import MOST_COORDINATES
 from audit.auditor.notes import FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES
 from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
 from audit.auditor.tally import CertifiedEvent
@@ -281,11 +282,19 @@ class EstimateResult:
         parts += [note for note in found.notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
+            parts.append(self._repeated_sums(len(found.event.quantiser.steps)))
             parts.append("residues, norms and relations of several coordinates, and what many show only together")
         if found.event.reduction is not None:
             kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
             parts.append(f"what coordinates show only together, outside {kept}")
         return "; ".join([*parts, *self.reservations, *self.sizes_not_ruled_out()])
+
+    def _repeated_sums(self, width: int) -> str:
+        """Say of which sums no event looked at single values."""
+        repeated = "single values that weighted sums of coordinates repeat"
+        if "directions" not in self.request.events or width > MOST_COORDINATES:
+            return f"{repeated} (pairs are looked at among up to {MOST_COORDINATES} coordinates, by `directions`)"
+        return f"{repeated}, but those of two coordinates with weights 1 and 1, 2 or 1/2 of either sign"
 
     def sizes_not_ruled_out(self) -> list[str]:
         """Say how small a loss and how rare a leak this result leaves open."""
