@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import subprocess
@@ -129,7 +130,18 @@ def test_undecided_is_no_success_unless_that_is_allowed():
         assert_private(ManyAtOnce(), [0.0], [1.0], **how)
     found = assert_private(ManyAtOnce(), [0.0], [1.0], allow_undecided=True, **how)
     assert found.verdict == "undecided"
-    assert UNCHECKED in found.notes
+    (note,) = found.notes
+    assert note.startswith(f'{UNCHECKED}: pass adjacency="replace_one" or "add_or_remove_one"')
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", None])
+def test_attributes_of_a_finding_have_the_names_of_its_json(adjacency):
+    found = assert_private(ManyAtOnce(), [0.0], [1.0], epsilon=1, draws=20_000, adjacency=adjacency)
+    told = found.to_json()
+    assert told == json.loads(json.dumps(told))
+    as_attributes = {name: getattr(found, name) for name in told}
+    assert as_attributes | {"claimed_delta": "0", "notes": list(found.notes)} == told
+    assert found.neighbours_checked is (adjacency is not None)
 
 
 def typed(data, rng):
@@ -247,10 +259,13 @@ def test_undecided_says_why():
         AssertionError, match=r"undecided.*\n  0\.\d+ of the outputs have values too rare to be learned"
     ):
         assert_private(Codes(), [0], [1], epsilon=1, adjacency="replace_one")
-    with pytest.raises(AssertionError, match=r"undecided.*\n  .* no loss of any size: it always occurs\n"):
+    with pytest.raises(AssertionError, match=r"undecided.*\n  .* could not .* occurs in every output\n"):
         assert_private(lambda *_: 0.0, [0], [1], epsilon=1, draws=2_000)
-    with pytest.raises(AssertionError, match=r"undecided.*\n  .* or more: more draws are needed\n"):
+    with pytest.raises(AssertionError, match=r"\n  .* only for a loss of .* or more; about [1-9][0-9,]*0 "):
         assert_private(ManyAtOnce(), [0.0], [0.001], epsilon=0.05, draws=2_000)
+    # what the command says of such an audit
+    with pytest.raises(AssertionError, match=r"could not have refuted a claim of 8; about 256,000 draws would"):
+        assert_private(lambda data, rng: data[0] + rng.laplace(scale=1 / 8), [0.0], [1.0], epsilon=8, draws=1_000)
 
 
 KEPT: dict[float, float] = {}
