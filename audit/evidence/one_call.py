@@ -134,7 +134,8 @@ def audited_briefly(
         raise TypeError(f"assert_private() has no argument {unknown[0]!r}, but {known}")
     if (budget := BUDGETS[-1]) is not None:
         # without a number, all that are left
-        budget.spend(how.setdefault("draws", budget.left), SMALLEST_DRAWS)
+        draws = how.setdefault("draws", DRAWS if budget.left is None else budget.left)
+        budget.spend(draws, SMALLEST_DRAWS)
     try:
         return audited(mechanism, inputs, claim, **how)
     except InputError as problem:
