@@ -35,7 +35,7 @@ from audit.exact.settings import DataSetShape, setting_from
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import CatalogueDescription, ImportDescription, Named
 from audit.subjects.programs import InputPair, ProgramDescription
-from audit.subjects.programs.subject import words_of
+from audit.subjects.programs.words import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from reference.budgets import parse_epsilon
