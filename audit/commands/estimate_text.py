@@ -110,10 +110,11 @@ def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
         needed = result.reach.draws_in_words()
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {needed}"
     if result.verdict(judged) == "refuted":
-        barely = barely_refuted(result.certified(judged), result.claimed, found.delta, found.significance)
+        event, seeded = result.certified(judged), result.seeded
+        barely = barely_refuted(event, result.claimed, found.delta, found.significance, seeded=seeded)
         yield from () if barely is None else (f"  {barely}",)
     yield f"  not ruled out: {result.not_ruled_out()}"
-    yield f"  again: {result.request.command}"
+    yield f"  again: {result.request.command if result.seeded else result.request.without_seed}"
 
 
 def _bits_lines(result: EstimateResult, judged: str) -> Iterator[str]:

@@ -183,7 +183,9 @@ class OneCallFinding:
             f"  {found.draws:,} draws, seed {self.seed}{'' if found.stopped is None else f' ({found.stopped})'}",
         ]
         if self.verdict == "refuted":
-            barely = barely_refuted(found.ideal, self.claimed_epsilon, found.delta, found.significance)
+            barely = barely_refuted(
+                found.ideal, self.claimed_epsilon, found.delta, found.significance, seeded=found.seeded
+            )
             lines += [] if barely is None else [f"  {barely}"]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")

@@ -343,6 +343,23 @@ def test_program_that_knows_no_inputs_is_told_of_the_option(code, said):
     assert "--inputs" not in str(other.value)
 
 
+@pytest.mark.parametrize("seeded", [False, True])
+def test_command_that_repeats_has_a_seed_only_where_it_repeats_draws(capsys, tmp_path, seeded):
+    seed = "random.seed(request.get('seed')); " if seeded else ""
+    code = f"for request in requests(): {seed}say({{'values': values(request), 'accepts_seed': {seeded}}})"
+    (tmp_path / "pair.json").write_text(json.dumps(plain(PAIR)))
+    words = ["--inputs", str(tmp_path / "pair.json"), "--draws", "2000", "--epsilon", "9", "--seed", "3"]
+    assert main(["--program", command_line(code), *words]) in (0, 3)
+    output = capsys.readouterr().out
+    (again,) = [line for line in output.splitlines() if line.startswith("  again: ")]
+    assert again.endswith(" --seed 3") is seeded
+    assert ("running again makes other draws" in output) is not seeded
+    # what the pair file declares
+    (note,) = [line for line in output.splitlines() if "nobody checked" in line]
+    declared = "replace_one is declared, but only two lists of records can be checked"
+    assert note == f"  note: nobody checked that these are neighbours: {declared}"
+
+
 @pytest.mark.parametrize(("after", "workers"), [(4, 1), (8, 1), (20, 2)])
 def test_an_error_on_the_way_gives_no_verdict(capsys, tmp_path, after, workers):
     """The fifth request of the smaller audit is in learning, the ninth in certifying."""
