@@ -119,7 +119,11 @@ def assert_private(
     __tracebackhide__ = True
     finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
     if finding.fails(allow_undecided=how.get("allow_undecided", False)):
-        raise AssertionError(str(finding))
+        said = str(finding)
+        if (running := BUDGETS[-1]) is not None:
+            # a test may make several calls, in a loop
+            said += f"\n  {running.place()}, on inputs {in_brief(left)} against {in_brief(right)}"
+        raise AssertionError(said)
     return finding
 
 

@@ -68,9 +68,8 @@ def assert_private_fixture(request: pytest.FixtureRequest) -> Callable[..., OneC
             request.node.user_properties.append((f"{prefix}.{name}", told))
         if finding.fails(allow_undecided=how.get("allow_undecided", False)):
             # short: the trace would show nothing about the mechanism
-            first, *rest = str(finding).splitlines()
-            inputs = f"  inputs: {in_brief(left)} against {in_brief(right)}"
-            raise FailedClaimError("\n".join([f"{running.place()}: {first}", inputs, *rest]), pytrace=False)
+            said = f"{running.place()}: {finding}\n  inputs: {in_brief(left)} against {in_brief(right)}"
+            raise FailedClaimError(said, pytrace=False)
         return finding
 
     return checked
