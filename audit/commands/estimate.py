@@ -16,6 +16,7 @@ from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import BOUNDS, Bound
 from audit.auditor.events import FAMILIES
 from audit.auditor.interruption import finish
+from audit.auditor.subject import SubjectError
 from audit.commands.estimate_text import as_text
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import columns
@@ -35,7 +36,7 @@ from audit.exact.settings import DataSetShape, setting_from
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import CatalogueDescription, ImportDescription, Named
 from audit.subjects.programs import InputPair, ProgramDescription
-from audit.subjects.programs.subject import words_of
+from audit.subjects.programs.words import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from reference.budgets import parse_epsilon
@@ -444,6 +445,12 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | No
             sys.stderr.write(f"{audit.mechanism}: undecided: {problem}\n")
             results.append(None)
             continue
+        except SubjectError as problem:
+            # as advice that names an argument
+            problem.args = tuple(
+                str(one).replace("outputs_per_call", "--outputs-per-call") for one in problem.args
+            )
+            raise
         results.append(found)
         if found.estimate.interrupted:
             break

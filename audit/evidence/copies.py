@@ -189,8 +189,10 @@ def compare_firsts(
     if copies is None:
         return "the system cannot copy processes"
     number = 2 * FEWEST_PROCESSES
+    if patience <= 0:
+        return f"0 of {PROCESSES} gave draws within 0 s, which are too few"
     if number * each > patience:
-        return f"each takes {each:.2g} s or more, and there were {max(0.0, patience):.2g} s for {number}"
+        return f"each takes {each:.2g} s or more, and there were {patience:.2g} s for {number}"
     calls, more = (1, LATER) if per_call == 1 else (1 + LATER, 0)
     asked = CopyRequest(calls, per_call, more, MOST_COMPARED, in_turn=True)
     answered = copies.draw(entropy, asked, patience, PROCESSES)

@@ -253,7 +253,9 @@ def estimated(
         found = carried()
     if program:
         # it is started again at the end
-        found = replace(found, notes=tuple(note for note in found.notes if note not in (NOT_COPIED, NO_TIME)))
+        found = replace(
+            found, notes=tuple(one for one in found.notes if not one.startswith((NOT_COPIED, NO_TIME)))
+        )
     else:
         # a program's pair has its own notes
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
@@ -333,7 +335,7 @@ def at_worst_pair(
     described = PairDescription(subject=request.subject, pair=neighbourhood.to_json(found.pair))
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     asked = msgspec.structs.replace(request, subject=described)
-    at_pair = AtPair(subject, found.pair, None if made is None else made.subject)
+    at_pair = AtPair(subject, found.pair, None if isinstance(made, str) else made.subject)
     return replace(audit, request=asked, subject=at_pair, inputs=inputs), found.draws
 
 

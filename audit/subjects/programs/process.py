@@ -292,7 +292,9 @@ def started(
     except (OSError, ValueError) as problem:
         # too many processes, too long a command, a null character in a word
         raise ProgramStartError(f"{shown(command[0])} cannot be started ({problem})") from problem
-    raise ProgramStartError(f"{shown(command[0])} was not found, or is not executable")
+    local = f"./{command[0]}"
+    hint = f"; did you mean {local}?" if "/" not in command[0] and shutil.which(local) is not None else ""
+    raise ProgramStartError(f"{shown(command[0])} was not found, or is not executable{hint}")
 
 
 def _not_blocking(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 import sys
 import threading
 import time
@@ -21,6 +19,7 @@ from audit.subjects.programs import protocol
 from audit.subjects.programs.errors import (
     AnswerError,
     ProgramError,
+    ProgramStartError,
     ProgramTimeoutError,
     RepeatedDrawsError,
     RestartedError,
@@ -31,7 +30,6 @@ from audit.subjects.programs.repeats import PASSAGE, passages
 from reference.common.arrays import FloatArray
 from reference.common.documents import Document
 from reference.common.errors import ParameterError
-from reference.common.printable import shown
 
 PROBE_ROWS = 16
 """Draws of the first question on each input, which are not used."""
@@ -51,6 +49,8 @@ NOT_RESTARTED = (
 
 OWN_RANDOMNESS = "the program's own: running again makes other draws"
 SEEDED = "from seeds that were sent to the program: running again with the same seed makes the same draws"
+
+ASKED_FOR_INPUTS = 'it was asked for its inputs: pass --inputs, or answer {"op": "inputs"}'
 
 Answer = TypeVar("Answer")
 
@@ -317,7 +317,14 @@ class ProgramSubject:
             except PairError as problem:
                 raise AnswerError(f"answered `inputs` with what is not a pair: {problem.problem}") from problem
 
-        return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
+        try:
+            return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
+        except ProgramStartError:
+            raise
+        except ProgramError as problem:
+            # a program that knows `sample` alone
+            problem.expected = f"{problem.expected or 'a pair'}; {ASKED_FOR_INPUTS}"
+            raise
 
     def _introduction(self) -> tuple[int, bool, list[FloatArray]]:
         """Return the number of coordinates, whether the program takes seeds, and unused draws on both inputs.
@@ -467,16 +474,5 @@ def _introduced(line: bytes) -> tuple[int | None, bool, FloatArray]:
     values = protocol.values_of(document, PROBE_ROWS, width or 1)
     accepts_seed = document.get("accepts_seed", False)
     if not isinstance(accepts_seed, bool):
-        raise AnswerError(f"gave accepts_seed as {shown(json.dumps(accepts_seed))}", "true or false")
+        raise AnswerError(f"gave accepts_seed as {document.written('accepts_seed')}", "true or false")
     return width, accepts_seed, values
-
-
-def words_of(command: str) -> tuple[str, ...]:
-    """Split a command line into words, with a shell's quotes and nothing else of a shell."""
-    try:
-        words = tuple(shlex.split(command))
-    except ValueError as problem:
-        raise ParameterError("program", command, f"a command line ({problem})") from problem
-    if not words:
-        raise ParameterError("program", command, "a command line")
-    return words
