@@ -362,7 +362,8 @@ def shown_equal(described: Description, inputs: dict[str, Any]) -> bool:
     """Return whether both inputs are equal, as far as a certificate shows: words may not tell all of an object."""
     if isinstance(described, ProgramDescription) and described.inputs is not None:
         return EQUAL in described.inputs.notes
-    if "left" not in inputs or json.dumps(inputs["left"]) != json.dumps(inputs.get("right")):
+    left, right = (json.dumps(inputs.get(side), sort_keys=True) for side in ("left", "right"))
+    if "left" not in inputs or left != right:
         return False
     return not _has_words(inputs["left"])
 
