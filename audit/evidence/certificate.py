@@ -295,6 +295,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         _check_fields(result["implementation"], RESULT_FIELDS_OF_BITS, "implementation", file)
         for place, part in (("witness", result), ("implementation.witness", result["implementation"])):
             _check_fields(part["witness"], WITNESS_FIELDS, place, file)
+        if isinstance(result["seconds"], bool) or not isinstance(result["seconds"], int | float):
+            raise CertificateError("must be a number", file=file, place="seconds")
         bits = found.judged == "implementation"
         of_object = result["implementation"] if bits else result
         said = {
