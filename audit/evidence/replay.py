@@ -23,7 +23,7 @@ from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.evidence.report import EstimateResult
 from audit.subjects.descriptions import ImportDescription, PairDescription, core, require_small
 from audit.subjects.programs import ProgramDescription
-from audit.subjects.programs.subject import NOT_RESTARTED
+from audit.subjects.programs.subject import GIVEN_UP, NOT_RESTARTED
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
@@ -38,7 +38,7 @@ OF_A_RESULT = ("certificate", "seconds")
 _LACK_OF_COPIES = f"{re.escape(NOT_COMPARED_WITH_COPIES)}; (?:{NO_COPIES}|{TOO_FEW_IN_TIME})"
 
 OF_THE_MACHINE = re.compile(
-    "|".join([*map(re.escape, (NO_TIME, NOT_RESTARTED, SAME_NOISE)), _LACK_OF_COPIES, TOO_SLOW])
+    "|".join([*map(re.escape, (NO_TIME, NOT_RESTARTED, GIVEN_UP, SAME_NOISE)), _LACK_OF_COPIES, TOO_SLOW])
 )
 """Notes that a quick machine may have where a slow one has none, or the other way round."""
 
@@ -165,7 +165,7 @@ def _families(certificate: Certificate) -> dict[str, str]:
     timed = certificate.request.max_seconds is not None
     if isinstance(certificate.subject, ProgramDescription):
         # a replay does not start it again
-        return {"restart": re.escape(NOT_RESTARTED)} if timed else {}
+        return {"restart": f"{re.escape(NOT_RESTARTED)}|{re.escape(GIVEN_UP)}"} if timed else {}
     found = {"first": re.escape(NO_TIME)}
     if isinstance(core(certificate.subject), ImportDescription):
         found |= {

@@ -161,7 +161,9 @@ OF_COPIES = {
         (["bits"], ["slow"], True),
     ],
 )
-def test_notes_that_only_time_decides_are_told_from_deleted_ones(stated, again, holds, own, monkeypatch):
+def test_notes_that_only_time_decides_are_told_from_deleted_ones(
+    stated, again, holds, own: EstimateResult, monkeypatch
+):
     def noted(names: list[str]) -> EstimateResult:
         notes = (*own.estimate.notes, *(OF_COPIES[name] for name in names))
         return replace(own, estimate=replace(own.estimate, notes=notes))
