@@ -226,6 +226,8 @@ def estimated(
     copies, whole = isinstance(core(request.subject), ImportDescription), max_seconds
     program = isinstance(request.subject, ProgramDescription)
     if max_seconds is not None and (copies or program):
+        if isinstance(audit.subject, ProgramSubject) and repeated is None:
+            audit.subject.until(Deadline.after(max_seconds))
         # a refutation is confirmed, or a program started again, within the limit
         max_seconds -= max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
     # before any draw: inputs that are not neighbours cost nothing

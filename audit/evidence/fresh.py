@@ -472,12 +472,13 @@ def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
             detail += f"; more than the event shows at delta {result.overstated[0]:g}"
         checks.append(Check("stored curve", result.curve_homogeneity >= FORGED and not result.overstated, detail))
     if certificate.judged == "ideal":
-        fine = "too fine to hide float noise in coordinate"
-        detail = f"{fine} {result.too_fine[0]}" if result.too_fine else "coarse"
+        detail = "outputs are rounded coarsely enough to hide float noise"
+        if result.too_fine:
+            detail = f"outputs are rounded too finely to hide float noise in coordinate {result.too_fine[0]}"
         coarse = False if result.too_fine else None if result.growing else True
         if coarse is None:
-            detail = f"steps grow in coordinate {result.growing[0]}: --replay tells whether they must"
-        checks.append(Check("grid", coarse, f"{detail}, beside the spread of fresh outputs"))
+            detail = f"its steps grow in coordinate {result.growing[0]}: --replay tells whether they must"
+        checks.append(Check("grid", coarse, f"{detail}, by the spread of fresh ones"))
     found = f"fresh draws alone: epsilon at least {text_below(result.epsilon_lower_bound, 6)}"
     if certificate.verdict == "refuted":
         return [*checks, Check("fresh verdict", True if result.refuted else None, found)]

@@ -284,6 +284,10 @@ def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
     assert "marked" not in as_text([row_of(toy(), always(), stored)])
 
 
+def enclosed(end):
+    return {"a": {"lo": "0", "hi": end}}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "places"),
     [
@@ -293,6 +297,21 @@ def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
         ({"a": True}, {"a": 1.0}, ["evidence.a"]),
         ({"a": [1, 2]}, {"a": [1, 2, 3]}, ["the length of evidence.a"]),
         ({"a": [1, {"b": None}]}, {"a": [1, {"b": 0}]}, ["evidence.a[1].b"]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, []),
+        ({"a": 1}, {"b": 1}, ["the keys of evidence"]),
+        # beyond all floats
+        ({"a": 10**400}, {"a": 0.5}, ["evidence.a"]),
+        ({"a": 10**400}, {"a": 10**400}, []),
+        # ends of enclosures, some of which nobody computed
+        (enclosed("1/3"), enclosed("0.3333333333333"), []),
+        (enclosed("1/3"), enclosed("1/4"), ["evidence.a"]),
+        (enclosed("1e5000"), enclosed("1/4"), ["evidence.a.hi"]),
+        (enclosed("1e4000"), enclosed("1/4"), ["evidence.a"]),
+        (enclosed("1e400000000"), enclosed("1/4"), ["evidence.a.hi"]),
+        (enclosed("1/0"), enclosed("1/4"), ["evidence.a.hi"]),
+        (enclosed(None), enclosed("1/4"), ["evidence.a.hi"]),
+        # a record with columns of these names
+        (enclosed("high"), enclosed("high"), []),
     ],
 )
 def test_evidence_is_compared_exactly_but_for_floats(old, new, places):

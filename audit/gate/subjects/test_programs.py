@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.auditor.certification import TIME_IS_OVER
 from audit.epsilon_estimate import main
 from audit.gate.needs import exhaustively, require_or_skip
 from audit.gate.requests import described, verify_command
@@ -34,6 +36,7 @@ from audit.subjects.programs import (
     RepeatedDrawsError,
     protocol,
 )
+from audit.subjects.programs.subject import GIVEN_UP
 from audit.subjects.programs.words import words_of
 from reference.common.documents import plain
 from reference.common.errors import DocumentError, ParameterError
@@ -375,6 +378,36 @@ def test_an_error_on_the_way_gives_no_verdict(capsys, tmp_path, after, workers):
     assert output.out == ""
     assert "answered with an error: 'lost'" in output.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize(("noise", "after", "code"), [(0.1, 60, 1), (0.1, 8, 3), (0.1, None, 1)])
+def test_an_answer_is_not_waited_for_when_the_time_is_over(capsys, noise, after, code):
+    """It hangs from this question on; what was certified before stands."""
+    program = command_line(
+        "for k, request in enumerate(requests()):\n"
+        f"    if k == {after}: time.sleep(600)\n"
+        f"    say({{'values': [[request['input'] + random.gauss(0, {noise})] for _ in range(request['count'])]}})"
+    )
+    words = [
+        "--program",
+        program,
+        "--inputs",
+        str(EXAMPLES / "pair.json"),
+        "--epsilon",
+        "1",
+        "--max-seconds",
+        "1.5",
+    ]
+    start = time.monotonic()
+    assert main([*words, "--draws", "100000000", "--events", "coordinates", "--format", "json"]) == code
+    assert time.monotonic() - start < 6
+    output, error = capsys.readouterr()
+    if after == 8:
+        assert "undecided: the time was over before any draw could certify" in error
+        return
+    found = json.loads(output)
+    assert found["stopped"] == TIME_IS_OVER
+    assert (GIVEN_UP in found["notes"]) == (after is not None)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from audit.auditor.deadline import NEVER, Deadline
+from audit.auditor.deadline import NEVER, Deadline, OutOfTimeError
 from audit.auditor.differences import compared, difference
 from audit.subjects.programs import protocol
 from audit.subjects.programs.errors import (
     AnswerError,
     ProgramError,
     ProgramStartError,
-    ProgramTimeoutError,
     RepeatedDrawsError,
     RestartedError,
 )
@@ -45,7 +44,8 @@ NOT_RESTARTED = (
     "there was no time to start the program again and compare: whether it draws from one law after each start was "
     "not checked"
 )
-"""A note where the time is limited."""
+GIVEN_UP = f"{NOT_RESTARTED}; its last answer had not come when the time was over"
+"""Notes where the time is limited."""
 
 OWN_RANDOMNESS = "the program's own: running again makes other draws"
 SEEDED = "from seeds that were sent to the program: running again with the same seed makes the same draws"
@@ -69,6 +69,7 @@ class Pool:
         self.limits = limits
         self.lock = threading.Lock()
         self.processes: list[Process] = []
+        self.gave_up = False
         self._idle: list[Process] = []
         # also when the subject is garbage-collected, and at exit
         self.close = weakref.finalize(self, _kill_all, self.processes)
@@ -80,6 +81,8 @@ class Pool:
         ------
         ProgramError
             With the end of the process's standard error; the process is then gone.
+        audit.auditor.deadline.OutOfTimeError
+            When the deadline came first; likewise.
         """
         process = self._idle_or_new()
         try:
@@ -87,12 +90,19 @@ class Pool:
         except BaseException as problem:
             # an interruption, too, leaves an answer that nobody reads
             process.kill()
+            self.gave_up |= isinstance(problem, OutOfTimeError)
             if isinstance(problem, ProgramError):
                 problem.stderr = process.stderr
             raise
         with self.lock:
             self._idle.append(process)
         return answer
+
+    def until(self, deadline: Deadline) -> None:
+        """Wait for no answer after a deadline."""
+        self.limits = replace(self.limits, deadline=deadline)
+        for process in self.processes:
+            process.limits = self.limits
 
     def _idle_or_new(self) -> Process:
         with self.lock:
@@ -261,6 +271,10 @@ class ProgramSubject:
         sizes = [min(most, count - start) for start in range(0, count, most)]
         return np.concatenate([self._sample_once(data, size, rng) for size in sizes])
 
+    def until(self, deadline: Deadline) -> None:
+        """Wait for no answer after a deadline: then :class:`audit.auditor.deadline.OutOfTimeError` is raised."""
+        self._pool.until(deadline)
+
     def finish(self, deadline: Deadline = NEVER) -> str | None:
         """End the program; if it gave draws, start it once more and compare its answers.
 
@@ -281,10 +295,8 @@ class ProgramSubject:
             return None
         try:
             return self._compare_with_restart(deadline)
-        except ProgramTimeoutError:
-            if not deadline.passed:
-                raise
-            return NOT_RESTARTED
+        except OutOfTimeError:
+            return GIVEN_UP if self._pool.gave_up else NOT_RESTARTED
 
     def close(self) -> None:
         """Kill the program."""
