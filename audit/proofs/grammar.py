@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from audit.proofs.recursion import visibly_ends
+from audit.proofs.recursion import TOKEN, visibly_ends
 
 CHARACTERS = re.compile(r"[^\n -~]|\"")
 """Refused: all but printable ASCII, tabs, and the mark that begins a string."""
@@ -22,7 +22,7 @@ COMMENT_MARK = re.compile(r"\(\*|\*\)")
 DOT = re.compile(r"(?P<end>\.(?=\s|$))|(?<=[\w'])\.(?=[A-Za-z_])|(?P<other>\.)")
 """A dot before a space ends a sentence, a dot may be part of a qualified name; any other dot is refused."""
 
-RUN_TOGETHER = re.compile(r"(?<![\w'])\d\w*[A-Za-z_']")
+RUN_TOGETHER = re.compile(r"(?<![\w'])'*\d\w*[A-Za-z_']")
 """Refused: Coq reads a number and then a word in what looks like one, as in ``do 1fix f 1``."""
 
 BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:(?:\d+|all|\[[^\]]*\])\s*:\s*)?\{)\s*)+")
@@ -72,19 +72,18 @@ TACTIC = re.compile(r"\(*[a-z]\w*(?!\w|\s*:(?!=)).*")
 
 WORDS = re.compile(
     r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check"
-    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:|::=|\bcontext [\w']"
+    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:|::=|#\[|\bcontext [\w']"
 )
 """Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and two leave
 proofs to the compiler of OCaml, which the gate does not trust.  Recursion has one form
 (:mod:`audit.proofs.recursion`): what the word ``fix`` writes, a tactic could also write by filling the hole of a
 ``context`` with a name.  Unsafe tactics let Coq compute with terms that have no type, of propositions that are all
-equal its kernel has known errors, and ``::=`` changes a tactic of another file."""
+equal its kernel has known errors, ``::=`` changes a tactic of another file, and ``#[`` begins an attribute, as a
+field may have."""
 
 TACTICS_IN_TERMS = re.compile(r"\bltac2?\b")
 """Refused outside proofs: Coq 8.16 lets such a tactic change what the kernel believes of a section's variable (its
 issue 16957)."""
-
-MATCH_OR_WITH = re.compile(r"(?<![\w'.])(?:match|with)(?![\w'])")
 
 LOCAL_VALUES = re.compile(r"\blet\b|:=.*:=")
 """Refused in the declaration of a type: the kernel of Coq 8.16 may mistake such a value (its issue 22378)."""
@@ -218,8 +217,8 @@ def declares_several(sentence: str) -> bool:
     nothing shows that they end.
     """
     waiting = 0
-    for word in MATCH_OR_WITH.findall(sentence):
-        waiting += 1 if word == "match" else -1
+    for token in TOKEN.findall(sentence):
+        waiting += (token == "match") - (token == "with")
         if waiting < 0:
             return True
     return False

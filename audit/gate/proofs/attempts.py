@@ -283,6 +283,10 @@ READ = (
         "a second theorem whose with follows a number without a space",
         "Theorem t : forall n : nat, 1 = 1with u : forall n : nat, 2 = 2. Proof. all: reflexivity. Qed.",
     ),
+    Attempt(
+        "the same behind a mark", "Lemma l : nat -> True. Proof. do '1fix f 1. intros n. exact I. Qed.", False
+    ),
+    Attempt("an attribute of a field", "Record r := R { #[canonical=no] f : nat }."),
     Attempt("a command behind a selector", "Lemma l : True. Proof. all: Axiom a : False. Qed.", False),
     Attempt("a question behind a selector", "Lemma l : True. Proof. all: Check I. exact I. Qed.", False),
     Attempt("a question behind a goal's number", "Lemma l : True. Proof. 1: Check I. exact I. Qed."),
