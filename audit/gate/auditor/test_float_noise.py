@@ -265,3 +265,20 @@ def test_a_grid_near_float_noise_is_forged():
     assert too_fine(event, left, right, 100_000, 100_000) == ()
     forged = Event(CoordinateScore(0), 1e11, True, "left", Quantiser(np.array([2.0**-16])))
     assert too_fine(forged, left, right, 100_000, 100_000) == (0,)
+
+
+def test_a_grid_that_shows_what_rounding_left_is_forged():
+    """The event was certified once, with 7.7 where 1 is right."""
+    rng = np.random.default_rng(0)
+    left, right = (Of(RESIDUES["sum"][0]).sample(data, 50_000, rng) for data in (0.0, 1.0))
+    own = Quantiser.of(left[:20_000], right[:20_000])
+    assert too_fine(Event(CoordinateScore(2), 0.0, True, "left", own), left, right, 100_000, 100_000) == ()
+    steps = own.steps.copy()
+    steps[2] = 2.0**-74
+    forged = Event(CoordinateScore(2), 2.0**-53, False, "left", Quantiser(steps))
+    assert too_fine(forged, left, right, 100_000, 100_000) == (2,)
+    # null control: noise of a small scale has its own grid
+    left, right = (Of(TINY["beside others"]).sample(data, 50_000, rng) for data in (0.0, 1.0))
+    own = Quantiser.of(left[:20_000], right[:20_000])
+    assert own.steps[1] < 2.0**-70
+    assert too_fine(Event(CoordinateScore(1), 1e-17, True, "left", own), left, right, 100_000, 100_000) == ()
