@@ -21,9 +21,11 @@ from reference.common.errors import (
     DomainFileError,
     ExtraColumnError,
     GroupError,
+    InfiniteValueError,
     LabelError,
     MissingColumnError,
     NotANumberError,
+    OutOfBoundsError,
     UnseenCategoryError,
 )
 from reference.common.files import json_text
@@ -213,6 +215,9 @@ def test_clip_of_one_attribute_leaves_the_others_strict() -> None:
         ("age", "5,5", NotANumberError),
         ("rooms", "4", UnseenCategoryError),
         ("rooms", "one", UnseenCategoryError),
+        # the float of such a text is another number, infinity or 0
+        ("age", "1e400", InfiniteValueError),
+        ("age", "1e-999999999999", OutOfBoundsError),
         ("school", "None", UnseenCategoryError),
         ("income", ">50K.", LabelError),
         ("income", "", LabelError),
@@ -370,6 +375,8 @@ MISTAKES: list[tuple[str, Any, str | None, bool]] = [
     ("ignore", "id", "ignore", True),
     ("ignore", [3], "ignore[0]", True),
     ("ignore", ["age"], "ignore[0]", False),
+    ("ignore", ["id", "income"], "ignore[1]", False),
+    ("ignore", ["sex"], "ignore[0]", False),
 ]
 
 

@@ -56,6 +56,14 @@ def test_grid_runs_each_epsilon_and_baselines_once(run: Run) -> None:
     assert one == run("fit", *SMALL, "--epsilon", "0.5", "--format", "json", "--seed", "1")[1]
 
 
+def test_text_says_that_epsilon_is_the_default_where_no_option_says_it(run: Run) -> None:
+    for words, said in (("", True), ("--delta 0.1", True), ("--epsilon 1", False), ("--epsilon-grid 1,2", False)):
+        _, out, _ = run("fit", *SMALL, "--mechanism", "adfc", *words.split())
+        assert ("epsilon 1 (the default)" in out) is said
+        assert "±" in out
+    assert "the default" not in run("fit", *SMALL, "--mechanism", "lr")[1]
+
+
 def test_text_says_what_a_grid_has_spent_in_all(run: Run) -> None:
     _, out, _ = run("fit", *SMALL, "--epsilon-grid", "0.25,0.5", "--splits", "2")
     assert "pdfc: all 4 releases of the grid compose to (1.5, 0) (published)" in out

@@ -166,7 +166,7 @@ def test_a_fit_that_fails_over_its_noise_stays_counted(run: Run, ledger: Path, m
         ("create new --data d --epsilon 1 --method best", "best"),
         ("create nowhere/new --data d --epsilon 1", "cannot be made"),
         ("show", "FILE"),
-        ("show new", "No such file"),
+        ("show new", "No such file or directory; make one with `cfm ledger create`"),
         ("show .", "folder"),
         ("show l.jsonl --epsilon 3", "left out"),
         ("forget l.jsonl", "create"),

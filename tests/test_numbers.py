@@ -106,6 +106,12 @@ def test_exact_refuses_an_exponent_that_would_fill_the_memory(bad: object) -> No
         exact("delta", bad)
 
 
+@pytest.mark.parametrize("zero", ["0e999999999", "-0.0e-999999999", Decimal("0e999999999")])
+def test_zero_is_read_at_once_whatever_its_exponent(zero: object) -> None:
+    """Its power of ten was written out first."""
+    assert exact("delta", zero) == 0
+
+
 @pytest.mark.parametrize("text", ["1e-4000", "1e4000", "9.99e-3999"])
 def test_exact_reads_what_decimal_text_can_write(text: str) -> None:
     assert decimal_text(exact("value", text)) == text

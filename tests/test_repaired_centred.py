@@ -37,7 +37,7 @@ from reference.repaired.expected import drawn_records
 from reference.repaired.released import RepairedRelease, load_repaired
 from reference.repaired.scheduled import changes_of_counts
 from reference.repaired.spent import Change
-from reference.sensitivity import setting_of
+from reference.sensitivity import Declared, Setting, setting_of
 
 AGE = Numeric("age", 20, 60, centred=True, missing=40)
 HOURS = Numeric("hours", -0.1, 0.3, centred=True, clip=True)
@@ -115,6 +115,7 @@ def test_centring_is_refused_where_signs_are_not_expected():
     for use in (
         lambda file: Moments.zero(file.domain),
         lambda file: setting_of(file.domain, Readings()),
+        lambda file: Declared(file.domain, Setting(2, "none", "symmetric_ball"), 0),
         lambda file: moments_query(file, "t", DATA_STEPS),
     ):
         use(DomainFile.of(plain))

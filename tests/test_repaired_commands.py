@@ -433,7 +433,10 @@ def test_options_that_are_not_given_have_their_defaults():
 def test_help_names_the_delta_that_a_fit_has_by_default(run):
     said = " ".join(run("fit --help").out.split())
     assert "of repaired: 0 for Laplace noise (1e-5)" in said
-    assert "(1, 0.00001)-differential privacy" in run(FIT).out
+    out = run(FIT).out
+    assert "(1, 1e-05)-differential privacy" in out
+    assert "epsilon 1 (the default)\n" in out
+    assert "the default" not in run(f"{FIT} --epsilon 1").out
 
 
 def test_advice_needs_no_data_and_says_when_not_to_spend(run):

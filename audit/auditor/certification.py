@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from audit.auditor.deadline import Deadline
+from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.draws import CALL_SHARE, Draws
 from audit.auditor.events.mixed import Coins
 from audit.auditor.stages import Retained, Stage
@@ -125,16 +125,22 @@ def certify(
             stopped = looks.stopped_after(counts)
             if stopped is not None:
                 return stopped
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutOfTimeError, DrawingError) as problem:
         looks.add()
+        return _why_ended(problem, tally)
+    return None
+
+
+def _why_ended(problem: BaseException, tally: EventTally) -> str:
+    """Return why there are no more draws; raise if draws failed, or no answer came, before any certified."""
+    if isinstance(problem, KeyboardInterrupt):
         return INTERRUPTED
-    except DrawingError as problem:
-        looks.add()
-        if not tally.rows:
-            raise
+    if not tally.rows:
+        raise problem
+    if isinstance(problem, DrawingError):
         tally.failure = problem
         return short_line(str(problem))
-    return None
+    return TIME_IS_OVER
 
 
 @dataclass(eq=False)

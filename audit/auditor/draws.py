@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from audit.auditor.deadline import NEVER, Deadline
+from audit.auditor.deadline import NEVER, Deadline, OutOfTimeError
 from audit.auditor.events.mixed import Both, Coins, Pair
 from audit.auditor.events.reduction import Reduction, Screen
 from audit.auditor.first import FirstOutputs
@@ -314,7 +314,7 @@ class Draws:
     def _one(self, side: int, rows: int, rng: np.random.Generator) -> FloatArray:
         try:
             outputs = self.subject.sample(self.inputs[side], rows, rng)
-        except SubjectError:
+        except (SubjectError, OutOfTimeError):
             raise
         except FAILURES as problem:
             raise DrawingError(f"sample() failed: {type(problem).__name__}: {problem}") from problem

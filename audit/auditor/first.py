@@ -59,9 +59,11 @@ FEWEST_PROCESSES = 12
 
 _SEEN_HERE = "only in the first calls here was it seen whether first outputs differ from later ones"
 
-NOT_COPIED = f"the subject cannot be copied, or is large, or its copies fail: {_SEEN_HERE}"
+NOT_COPIED = "no fresh copies of the subject were compared"
+"""Begins the note for when each release may come from a fresh object, and no copy shows its first outputs."""
+
 NO_TIME = f"there was no time to make fresh copies of the subject and compare them: {_SEEN_HERE}"
-"""Notes for when each release may come from a fresh object and nobody saw the first outputs of many."""
+"""A note for when there are copies, but too slow ones."""
 
 COPIES_SHARE = f"fresh copies of the subject share noise, which it keeps: {_SEEN_HERE}"
 """A note for when copies say nothing of each other."""
@@ -130,7 +132,8 @@ class FirstOutputs:
 
     Parameters
     ----------
-    pristine : Pristine or None
+    pristine : Pristine or str
+        Why there is none, in words.
     here : sequence of two lists of ndarray
         The outputs of the first calls of the subject itself, on each input.
     before : sequence
@@ -141,7 +144,7 @@ class FirstOutputs:
         Why copies say less than they might.
     """
 
-    pristine: Pristine | None
+    pristine: Pristine | str
     here: Sequence[Sequence[FloatArray]]
     before: Sequence[Any]
     opening: float = 0.0
@@ -155,8 +158,8 @@ class FirstOutputs:
         self.width = self.here[0][0].shape[1]
         self.columns = compared(self.width)
         self.here = [[outputs[:, self.columns] for outputs in side] for side in self.here]
-        if self.pristine is None:
-            self._end(NOT_COPIED)
+        if isinstance(self.pristine, str):
+            self._end(_not_copied(self.pristine))
 
     @property
     def notes(self) -> list[str]:
@@ -276,8 +279,8 @@ class FirstOutputs:
         _Unusable
             When it fails, or the time is over.
         """
-        if self.pristine is None:
-            raise _Unusable(NOT_COPIED)
+        if isinstance(self.pristine, str):
+            raise _Unusable(_not_copied(self.pristine))
         rng, found, fresh = source.generator(0, stream, side), list[FloatArray](), None
         for size in sizes:
             if source.deadline.passed or source.deadline.now() > until:
@@ -289,9 +292,9 @@ class FirstOutputs:
                     :, self.columns
                 ]
             except FAILURES as problem:
-                raise _Unusable(NOT_COPIED) from problem
+                raise _Unusable(_not_copied(f"copies raise {type(problem).__name__}")) from problem
             if len(outputs) != rows:
-                raise _Unusable(NOT_COPIED)
+                raise _Unusable(_not_copied("copies return another number of outputs"))
             found.append(outputs if source.outputs_per_call == 1 else outputs[:1])
         return np.concatenate(found)
 
@@ -349,6 +352,10 @@ class FirstOutputs:
             half = len(outputs) // 2
             drawn.append(np.concatenate([outputs[: min(LATE, half)], outputs[-min(LATE, half) :]]))
         return np.array(drawn)
+
+
+def _not_copied(reason: str) -> str:
+    return f"{NOT_COPIED}, as {reason}: {_SEEN_HERE}"
 
 
 def check_processes(drawn: Sequence[tuple[FloatArray, FloatArray]], side: int) -> bool:

@@ -71,6 +71,9 @@ NEAR_NOISE = "the verdict on rounded outputs does not look at"
 SEEN_APART = 2.0**-30
 """Share of a grid's step beyond which differences are more than float noise."""
 
+APART = 5.0
+"""Standard deviations by which the counts of numbers that repeat within a cell differ, if the inputs split it."""
+
 ALONE = 3
 """Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
 
@@ -167,6 +170,9 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
         if places is not None:
             # an event looks at those that tell the inputs apart
             share = share - places.share if places.telling else max(share, places.share)
+        looked_at = quantiser.finer if places is not None and places.telling else quantiser
+        if looked_at is not None and k not in quantiser.hidden:
+            share = max(share, _share_of_split(pair, looked_at, k))
         if share >= MANY_UNSEEN:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
@@ -206,6 +212,27 @@ def _share_in_cells(values: FloatArray, cells: FloatArray, step: float) -> float
     lonely = -np.subtract(*ends) == counts + np.maximum(before, after)
     of_lonely = float(counts[lonely & (widths > noise)].sum() / len(values))
     return max(share, of_lonely if of_lonely >= LONELY else 0.0)
+
+
+def _share_of_split(pair: Pair, quantiser: Quantiser, k: int) -> float:
+    """Return the share of outputs that repeat within a cell where the inputs split them differently.
+
+    However near each other: rounding alone does not move many outputs from one number to one other.
+    """
+    left, right = (np.sort(finite_of(side[:ENOUGH_TO_REPEAT, k])) for side in pair)
+    both = np.concatenate([left, right])
+    numbers, counts = np.unique(both, return_counts=True)
+    often = numbers[counts >= max(2, MANY_UNSEEN * len(both))]
+    kinds, cells = np.unique(quantiser.of_one(k)(often[:, np.newaxis])[:, 0], return_inverse=True)
+    if len(kinds) == len(often):
+        return 0.0
+    ours, others = (
+        np.searchsorted(side, often, side="right") - np.searchsorted(side, often) for side in (left, right)
+    )
+    total = ours + others
+    expected = (np.bincount(cells, ours) / np.bincount(cells, total))[cells]
+    split = np.abs(ours - expected * total) > APART * np.sqrt(expected * (1 - expected) * total)
+    return float(total[np.isin(cells, cells[split])].sum() / len(both))
 
 
 def unseen(

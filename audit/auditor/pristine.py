@@ -66,8 +66,8 @@ class Pristine:
     kept: tuple[Any, ...]
 
     @classmethod
-    def of(cls, subject: Subject, inputs: tuple[Any, ...]) -> Pristine | None:
-        """Return a copy; None where none can be made, is too large, or does harm when it ends.
+    def of(cls, subject: Subject, inputs: tuple[Any, ...]) -> Pristine | str:
+        """Return a copy, or why there is none: none can be made, it is too large, or does harm when it ends.
 
         A subject whose attribute `as_made` is itself before earlier draws is copied as it was then.
         """
@@ -77,24 +77,24 @@ class Pristine:
             kept = (*inputs, *(one for one in _parts(subject, inputs) if id(one) in items or _is_marker(one)))
             parts = _parts(subject, kept)
             size = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
-            if (
-                len(parts) > MOST_OBJECTS
-                or size > MOST_BYTES
-                or any(hasattr(type(part), "__del__") for part in parts)
-            ):
-                return None
+            if len(parts) > MOST_OBJECTS:
+                return f"it has more than {MOST_OBJECTS:,} parts"
+            if size > MOST_BYTES:
+                return f"its arrays take more than {MOST_BYTES:,} bytes"
+            if ends := {type(part).__name__ for part in parts if hasattr(type(part), "__del__")}:
+                return f"copies would call the method __del__ of {', '.join(sorted(ends))} when they end"
             unchanged = [part for part in parts if isinstance(part, random.SystemRandom)]
             made = copy.deepcopy(subject, {id(part): part for part in (*unchanged, *kept)})
             of_copy, given = _parts(made, kept), set(map(id, parts)) - set(map(id, unchanged))
             if type(made) is not type(subject) or any(
                 id(part) in given and hasattr(part, "__deepcopy__") for part in of_copy
             ):
-                # a class whose copies are its objects, or no copies
-                return None
+                return "a copy of it, or of a part, is the original itself, or of another class"
             own = tuple(part for part in of_copy if isinstance(part, GENERATORS))
             return cls(made, own, kept)
-        except FAILURES:
-            return None
+        except FAILURES as problem:
+            # the name alone: a message may hold an address, which differs in each run
+            return f"copy.deepcopy of it raises {type(problem).__name__}"
 
     def copy(self, rng: np.random.Generator) -> Subject:
         """Return a fresh copy; its own generators have new seeds: else all copies draw the same noise."""

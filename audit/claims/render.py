@@ -78,7 +78,16 @@ def _flat(value: Any) -> str:
         return value
     if isinstance(value, dict) and set(value) == {"lo", "hi"}:
         return f"[{value['lo']}, {value['hi']}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)}: {_entry(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_entry, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _entry(value: Any) -> str:
+    """Return a part of a value: as in JSON, but for enclosures."""
+    return _flat(value) if isinstance(value, (dict, list)) else json.dumps(value, ensure_ascii=False)
 
 
 # --- HTML -----------------------------------------------------------------------------------------------------

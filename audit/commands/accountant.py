@@ -33,7 +33,7 @@ INFINITE = "inf"
 """A reported epsilon that claims nothing, as in options and JSON: it is never too small."""
 
 ROUNDING = Fraction(1, 10**9)
-"""A report that is too low by a smaller share may have been rounded."""
+"""A report that is too low, or too high, by a smaller share may have been rounded."""
 
 COVERED = (
     "ideal noise, every pair of neighbours and every adaptive choice of releases; not covered: the bits of floats"
@@ -62,7 +62,7 @@ class ReleasesOptions:
     bound: str | None = option(
         "--bound",
         metavar="C",
-        help="a record adds at most C to a sum, of any sign: replace_one moves it by 2 C, add_or_remove_one by C",
+        help="one record adds at most C: replacing it moves the sum by up to 2 C, removing it by up to C",
     )
     sensitivity: str | None = option(
         "--sensitivity",
@@ -186,8 +186,8 @@ def _lines(name: str, reported: Fraction | None, asked: NoisySums, true: dict[st
     )
     if asked.bound is not None:
         yield (
-            f"  moved:    a record adds at most {short_text(asked.bound)} in {norm}, of any sign: replace_one "
-            "moves a sum by twice that, add_or_remove_one by that"
+            f"  moved:    one record adds at most {short_text(asked.bound)} ({norm}): replacing it moves the sum "
+            f"by up to {short_text(2 * asked.bound)}, removing it by up to {short_text(asked.bound)}"
         )
     else:
         yield f"  moved:    {short_text(asked.moved)} in {norm}, as you say for {asked.adjacency}"
@@ -219,5 +219,7 @@ def _distance(verdict: str, reported: Fraction | None, true: Enclosure) -> str:
         below = true.lower - reported
         rounding = ", as rounding to nearest may do: round up" if below < ROUNDING * true.lower else ""
         return f"is certainly below, by at least {short_text(below)}{rounding}"
+    if reported <= true.lower * (1 + ROUNDING):
+        return f"is not below, and equal to the true one within rounding (a share of {short_text(ROUNDING)})"
     share = "" if true.lower == 0 else f" ({short_text(reported / true.lower)} times the true one at most)"
     return f"is not below, and at most {short_text(reported - true.lower)} above{share}"

@@ -89,7 +89,8 @@ def command(options: ReleaseOptions, output: FileOptions) -> int:
     FILE: as `fit --release FILE` or `fit --format json --out FILE` writes.
 
     Exit codes: 0 certified; 1 a scale is too small, and Coq rejects the file; 2 bad input; 3 not decided: no
-    theorem covers the release, or Coq is not installed, or it was stopped.
+    theorem covers the release, or Coq is not installed, or it was stopped. The first line says also without Coq
+    if a scale is too small.
     """
     if options.proof is not None and Path(options.proof).suffix != ".v":
         raise ReadingError("proof", options.proof, "a file ending in .v")
@@ -175,7 +176,7 @@ def _certify_composed(found: Composed, proof: str | None, seconds: float) -> Com
 
 def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
     found = result.composed
-    yield f"{result.outcome.upper()}: {path} (repaired)"
+    yield f"{_headline(result.outcome, holds=found.holds)}: {path} (repaired)"
     exactly = decimal_text(found.epsilon)
     # the account of noise on a grid is a long fraction
     epsilon = exactly if len(exactly) <= LONGEST else repr(rounded_up(found.epsilon))
@@ -198,6 +199,13 @@ def _composed_lines(result: ComposedResult, path: str) -> Iterator[str]:
     yield from (f"note: {note}" for note in result.notes)
 
 
+def _headline(outcome: Outcome, *, holds: bool) -> str:
+    """Return the outcome; that a scale is too small is known without Coq."""
+    if holds or outcome not in ("not checked", "undecided"):
+        return outcome.upper()
+    return f"DOES NOT HOLD BY EXACT ARITHMETIC, {outcome.upper()} BY COQ"
+
+
 def as_text(result: Result, path: str, width: int | None = None) -> str:
     """Return the result as text."""
     return fitted([*_lines(result, path), "", *result.limits.splitlines()], width)
@@ -205,7 +213,8 @@ def as_text(result: Result, path: str, width: int | None = None) -> str:
 
 def _lines(result: Result, path: str) -> Iterator[str]:
     release, setting = result.release, result.release.setting
-    yield f"{result.outcome.upper()}: {path} ({release.spec.name})"
+    holds = result.covered is None or result.covered.reached
+    yield f"{_headline(result.outcome, holds=holds)}: {path} ({release.spec.name})"
     by = "states" if release.is_published else "states nothing by a theorem of the paper; its budget gives"
     epsilon, delta = certified_pair(result)
     yield f"{by} epsilon {decimal_text(epsilon)}, delta {decimal_text(delta)}, {setting.adjacency}"

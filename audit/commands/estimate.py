@@ -16,6 +16,7 @@ from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import BOUNDS, Bound
 from audit.auditor.events import FAMILIES
 from audit.auditor.interruption import finish
+from audit.auditor.subject import SubjectError
 from audit.commands.estimate_text import as_text
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import columns
@@ -35,7 +36,7 @@ from audit.exact.settings import DataSetShape, setting_from
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import CatalogueDescription, ImportDescription, Named
 from audit.subjects.programs import InputPair, ProgramDescription
-from audit.subjects.programs.subject import words_of
+from audit.subjects.programs.words import words_of
 from audit.subjects.releases import RELEASES, MechanismDescription, NamedData, WorstNeighbours
 from audit.subjects.search.search import SEARCH_SHARE
 from reference.budgets import parse_epsilon
@@ -58,7 +59,7 @@ from reference.common.scheduler import HELP, on_cluster
 from reference.datasets import SOURCES
 from reference.domain import NORMS
 from reference.readings import Readings
-from reference.registry import MECHANISMS, MechanismSpec, budget_from
+from reference.registry import MECHANISMS, PAPER_DELTA, MechanismSpec, budget_from
 
 PAPER = tuple(name for name, spec in MECHANISMS.items() if spec.private)
 
@@ -139,6 +140,18 @@ class AuditOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClaimOptions(BudgetOptions):
+    """Privacy budget; of a program or class of your own, the claim."""
+
+    epsilon: str | None = option("--epsilon", metavar="E", help="epsilon_s = epsilon_n = E (1); or your claim")
+    delta: str | None = option(
+        "--delta",
+        metavar="D",
+        help=f"total delta, Gaussian mechanisms only ({PAPER_DELTA}); or your claim (0 unless stated)",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProgramOptions:
     """Any program, in place of MECHANISM (docs/programs.md)."""
 
@@ -175,7 +188,7 @@ class EstimateOptions:
 
     audit: AuditOptions
     program: ProgramOptions
-    budget: BudgetOptions
+    budget: ClaimOptions
     place: PlaceOptions
     readings: ReadingOptions
 
@@ -184,7 +197,7 @@ class EstimateOptions:
     "estimate",
     AuditOptions,
     ProgramOptions,
-    BudgetOptions,
+    ClaimOptions,
     PlaceOptions,
     ReadingOptions,
     SeededFileOptions,
@@ -198,7 +211,7 @@ class EstimateOptions:
 def command(
     audit: AuditOptions,
     program: ProgramOptions,
-    budget: BudgetOptions,
+    budget: ClaimOptions,
     place: PlaceOptions,
     readings: ReadingOptions,
     output: SeededFileOptions,
@@ -432,6 +445,12 @@ def carry_out(audits: Sequence[Audit], workers: int) -> list[EstimateResult | No
             sys.stderr.write(f"{audit.mechanism}: undecided: {problem}\n")
             results.append(None)
             continue
+        except SubjectError as problem:
+            # as advice that names an argument
+            problem.args = tuple(
+                str(one).replace("outputs_per_call", "--outputs-per-call") for one in problem.args
+            )
+            raise
         results.append(found)
         if found.estimate.interrupted:
             break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -108,23 +107,14 @@ def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
         yield f"  epsilon at least, by delta, all at once: {points}"
     event_verdicts = [found.verdict(result.claimed, implementation=bits) for bits in (False, True)]
     if "undecided" in event_verdicts and not (found.hides(result.claimed) or result.equal_inputs):
-        yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {_enough(result)}"
+        needed = result.reach.draws_in_words()
+        yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {needed}"
     if result.verdict(judged) == "refuted":
-        barely = barely_refuted(result.certified(judged), result.claimed, found.delta, found.significance)
+        event, seeded = result.certified(judged), result.seeded
+        barely = barely_refuted(event, result.claimed, found.delta, found.significance, seeded=seeded)
         yield from () if barely is None else (f"  {barely}",)
     yield f"  not ruled out: {result.not_ruled_out()}"
-    yield f"  again: {result.request.command}"
-
-
-def _enough(result: EstimateResult) -> str:
-    """Say how many draws would decide."""
-    if result.always_occurs:
-        return "more draws may not help, as it occurs in every output"
-    needed = result.draws_needed()
-    if needed is None:
-        return "no number of draws that can be counted would decide"
-    rare = f"an event that one input has less often than once in {math.exp(result.claimed):,.0f} outputs"
-    return f"about {needed:,} draws would decide, if there is {rare}"
+    yield f"  again: {result.request.command if result.seeded else result.request.without_seed}"
 
 
 def _bits_lines(result: EstimateResult, judged: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from audit.bounds.conditional import conditional_epsilon_lower_bound
 from audit.commands.options import SeededFileOptions
 from audit.commands.text import AGAIN, columns, fitted
 from audit.evidence.certificate import Certificate, CertificateError
-from audit.evidence.checks import Check, neighbours_checked, rebuilt
+from audit.evidence.checks import YOUR_CLAIM, Check, neighbours_checked, rebuilt
 from audit.evidence.fresh import elsewhere, fresh, fresh_checks, fresh_choice
 from audit.evidence.replay import replay, why_not_seeded
 from audit.evidence.verify import choice, outcome, verify
@@ -32,6 +32,7 @@ from reference.commands.file_names import FileName
 from reference.commands.options import emit
 from reference.commands.parsing import argument, option
 from reference.commands.parsing import command as make_command
+from reference.commands.progress import ProgressBar
 from reference.common.documents import plain
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
@@ -105,17 +106,30 @@ def command(options: VerifyOptions, output: SeededFileOptions) -> int:
     if (options.fresh or options.replay) and not options.run_program:
         for one in certificates:
             _refuse_program(one, options.certificate)
-    documents = [checked(*one, options, output.seed) for one in found]
-    if output.format == "json":
-        text = json_text(documents if len(documents) > 1 else documents[0])
-    else:
-        pairs = zip(certificates, documents, strict=True)
-        text = fitted((line for pair in pairs for line in _lines(*pair)), columns(output.out))
-    emit(text, output.out)
+    documents = _written(found, options, output)
     outcomes = [document["outcome"] for document in documents]
     if "does not hold" in outcomes:
         return EXIT_REFUTED
     return EXIT_UNDECIDED if "undecided" in outcomes else EXIT_FINE
+
+
+def _written(
+    found: Sequence[tuple[Certificate, dict[str, Any] | None]], options: VerifyOptions, output: SeededFileOptions
+) -> list[dict[str, Any]]:
+    """Check certificates, write what was found, and return it; text for a reader comes as each is decided."""
+    documents, texts = [], []
+    with ProgressBar("certificates", len(found), quiet=len(found) == 1) as progress:
+        for certificate, result in found:
+            documents.append(checked(certificate, result, options, output.seed))
+            texts.append(fitted(_lines(certificate, documents[-1]), columns(output.out)))
+            if output.format == "text" and output.out is None:
+                emit(texts[-1], None)
+            progress.advance(1)
+    if output.format == "json":
+        emit(json_text(documents if len(documents) > 1 else documents[0]), output.out)
+    elif output.out is not None:
+        emit("".join(texts), output.out)
+    return documents
 
 
 def _refuse_unseeded(certificates: Sequence[Certificate], path: str) -> None:
@@ -154,13 +168,7 @@ def checked(
             wanted = options.draws * 2 if options.draws else certificate.draws
             checks.append(fresh_choice(certificate, wanted, np.random.default_rng([seed, 1])))
     if options.replay:
-        # what fresh draws tell of the choice, a replay that cannot tell leaves as it is
-        chosen = any(check.name == "choice" for check in checks)
-        checks += [
-            one
-            for one in replay(certificate, result)
-            if not (chosen and one.name == "choice" and one.holds is None)
-        ]
+        checks = _with_replay(checks, replay(certificate, result))
     tried = [way for way, given in {"--replay": options.replay, "--fresh": options.fresh}.items() if given]
     unrepeated = choice(certificate, tried)
     if unrepeated is not None and not any(check.name == unrepeated.name for check in checks):
@@ -169,6 +177,19 @@ def checked(
         checks.append(coq_check(certificate))
     neighbours = neighbours_checked(certificate, checks)
     return document | {"outcome": outcome(checks), "neighbours_checked": neighbours, "checks": plain(checks)}
+
+
+def _with_replay(checks: Sequence[Check], repeated: Sequence[Check]) -> list[Check]:
+    """Return all checks, one of them on the choice: where a replay cannot tell, fresh draws do."""
+    found = list(checks)
+    for one in repeated:
+        place = next((k for k, known in enumerate(found) if known.name == one.name == "choice"), None)
+        if place is None:
+            found.append(one)
+        elif one.holds is not None:
+            holds = one.holds and found[place].holds
+            found[place] = Check(one.name, holds, f"{found[place].detail}; {one.detail}")
+    return found
 
 
 def coq_check(certificate: Certificate) -> Check:
@@ -231,9 +252,15 @@ def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:
     yield f"{certificate.mechanism}: {bound}; claimed {certificate.claimed_epsilon:g}: {certificate.verdict}"
     for check in document["checks"]:
         word = "not checked" if check["detail"] == UNCHECKED else words[check["holds"]]
+        if check["name"] == YOUR_CLAIM and not check["holds"]:
+            word = "another"
         yield f"  {check['name']}: {word} ({check['detail']})"
     if not any(check["name"] in DRAWN_AGAIN for check in document["checks"]):
         yield "  the counts are those of whoever wrote the certificate: --replay or --fresh draws again"
     yield f"  {AGAIN} {certificate.request.command}"
     found = document["outcome"]
-    yield f"the certificate {found}" if found != "undecided" else "undecided"
+    if {check["name"] for check in document["checks"] if check["holds"] is False} == {YOUR_CLAIM}:
+        # nothing is forged
+        yield "the certificate is about another claim than yours"
+    else:
+        yield f"the certificate {found}" if found != "undecided" else "undecided"

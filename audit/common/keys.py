@@ -24,7 +24,11 @@ def key_of(record: Any) -> Any:
         case list() | tuple():
             return [type(record).__name__, *map(key_of, record)]
         case dict():
-            return [(repr(name), key_of(record[name])) for name in sorted(record, key=repr)]
+            named = [(repr(key_of(name)), key_of(value)) for name, value in record.items()]
+            return sorted(named, key=lambda pair: pair[0])
+        case set() | frozenset():
+            # in another process they may stand in another order
+            return [type(record).__name__, *sorted(map(key_of, record), key=repr)]
         case _ if is_dataclass(record) and not isinstance(record, type):
             return [type(record).__name__, *(key_of(getattr(record, entry.name)) for entry in fields(record))]
         case _ if hasattr(record, "__array__"):

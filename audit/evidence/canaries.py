@@ -8,13 +8,44 @@ import numpy.typing as npt
 from audit.bounds import CanaryMethod, canary_epsilon_bound, canary_mu_bound
 from audit.bounds.binomial import above
 from audit.evidence.arguments import check_index, delta_below_one, numbers_of, significance_of, whole_number
+from audit.evidence.rows import Rows
+from reference.common.arrays import FloatArray
 from reference.common.errors import ReadingError
 
 TIES = 0
 """Seed of the order of equal scores."""
 
 CHANCE_OF_COINS = 1e-9
-"""Largest chance of refusing memberships by fair coins."""
+"""Largest chance of refusing memberships by fair coins, and of saying that their order is no order of coins."""
+
+ASSUMES = (
+    "a separate fair coin put each canary into the data, neighbours differ by one record added or removed, "
+    "`guesses` was fixed before anybody saw the members, each score is from the run alone, and it stands at the "
+    "place of its canary"
+)
+"""The assumption of a bound from canaries."""
+
+FOR_GAUSSIAN_NOISE = "if mu is to bound epsilon, the noise is Gaussian; other noise is only not mu-GDP below it"
+"""The further one of a bound on mu."""
+
+
+class CanaryBound(float):
+    """A lower bound from one run with canaries, and what it rests on.
+
+    Attributes
+    ----------
+    right, guesses, canaries : int
+        Right guesses, all guesses, and canaries.
+    significance : float
+    assumes : str
+        The assumption, in words, and what about the arrays nobody could check.
+    """
+
+    right: int
+    guesses: int
+    canaries: int
+    significance: float
+    assumes: str
 
 
 def canary_lower_bound(
@@ -25,13 +56,15 @@ def canary_lower_bound(
     delta: float = 0.0,
     significance: float = 0.05,
     bound: CanaryMethod = "flips",
-) -> float:
+) -> CanaryBound:
     """Return a lower bound on epsilon from one run with canaries (:mod:`audit.bounds.canaries`).
 
     Assumes that a separate fair coin put each canary into the data, that neighbours differ by one record
-    added or removed, and that `guesses` was fixed before you saw which canaries were members.  Half of the
-    guesses are that the canaries with the highest scores are members, the other half that those with the lowest
-    are not.  Of equal scores chance decides, the same in each call.
+    added or removed, and that `guesses` was fixed before you saw which canaries were members.  The result's
+    `assumes` says so, and names members in blocks and sorted scores, whose order does not show it.
+
+    Half of the guesses are that the canaries with the highest scores are members, the other half that those with
+    the lowest are not.  Of equal scores chance decides, the same in each call.
 
     Parameters
     ----------
@@ -51,14 +84,14 @@ def canary_lower_bound(
     ValueError
         When the arrays do not fit each other, a score is NaN, or fair coins hardly ever choose so many members.
     """
-    levels = float(delta_below_one(delta)), significance_of(significance)
-    right, guesses, canaries = _right_guesses(scores, members, guesses)
-    return canary_epsilon_bound(right, guesses, canaries, *levels, bound)
+    level, significance = float(delta_below_one(delta)), significance_of(significance)
+    found = _right_guesses(scores, members, guesses)
+    return _bound(canary_epsilon_bound(*found[:3], level, significance, bound), found, significance)
 
 
 def canary_mu_lower_bound(
     scores: npt.ArrayLike, members: npt.ArrayLike, *, guesses: int, significance: float = 0.05
-) -> float:
+) -> CanaryBound:
     """Return the mu below which Gaussian privacy is refuted, from one run with canaries.
 
     Assumes what :func:`canary_lower_bound` does.  For Gaussian noise mu is how far a record moves the output, over
@@ -79,12 +112,35 @@ def canary_mu_lower_bound(
         When the arrays do not fit each other, a score is NaN, or fair coins hardly ever choose so many members.
     """
     significance = significance_of(significance)
-    right, guesses, canaries = _right_guesses(scores, members, guesses)
-    return canary_mu_bound(right, guesses, canaries, significance)
+    right, guesses, canaries, assumes = _right_guesses(scores, members, guesses)
+    found = right, guesses, canaries, f"{assumes}; {FOR_GAUSSIAN_NOISE}"
+    return _bound(canary_mu_bound(right, guesses, canaries, significance), found, significance)
 
 
-def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int, int]:
-    """Return how many guesses are right, their number, and that of the canaries."""
+def _bound(value: float, found: tuple[int, int, int, str], significance: float) -> CanaryBound:
+    bound = CanaryBound(value)
+    bound.right, bound.guesses, bound.canaries, bound.assumes = found
+    bound.significance = significance
+    return bound
+
+
+def _assumes(scores: FloatArray, members: FloatArray) -> str:
+    """Return what a bound assumes, with a word on an order that does not show it.
+
+    Somebody may have sorted the canaries, scores and members together, which changes no bound.
+    """
+    assumes, steps = ASSUMES, len(members) - 1
+    changes = int(np.count_nonzero(np.diff(members)))
+    if 2 * above(max(changes, steps - changes) - 1, steps, 0.5) < CHANCE_OF_COINS:
+        order = "stand in blocks" if changes < steps / 2 else "alternate"
+        assumes += f"; members {order}, as no coins fall, so their order does not show that coins chose them"
+    if Rows("scores", scores[:, None]).is_sorted:
+        assumes += "; scores is sorted, so if members was not sorted with it, the two are not paired"
+    return assumes
+
+
+def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) -> tuple[int, int, int, str]:
+    """Return how many guesses are right, their number, that of the canaries, and what is assumed."""
     values, bits = numbers_of("scores", scores), numbers_of("members", members)
     if len(values) != len(bits):
         raise ValueError(
@@ -106,4 +162,4 @@ def _right_guesses(scores: npt.ArrayLike, members: npt.ArrayLike, guesses: int) 
     order = places[np.argsort(values[places], kind="stable")]
     half = guesses // 2
     right = int((bits[order[-half:]] == 1).sum() + (bits[order[:half]] == 0).sum())
-    return right, guesses, len(values)
+    return right, guesses, len(values), _assumes(values, bits)

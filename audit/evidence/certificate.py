@@ -295,6 +295,8 @@ class Certificate(Document, frozen=True, kw_only=True, tag_field="schema", tag="
         _check_fields(result["implementation"], RESULT_FIELDS_OF_BITS, "implementation", file)
         for place, part in (("witness", result), ("implementation.witness", result["implementation"])):
             _check_fields(part["witness"], WITNESS_FIELDS, place, file)
+        if isinstance(result["seconds"], bool) or not isinstance(result["seconds"], int | float):
+            raise CertificateError("must be a number", file=file, place="seconds")
         bits = found.judged == "implementation"
         of_object = result["implementation"] if bits else result
         said = {
@@ -362,7 +364,8 @@ def shown_equal(described: Description, inputs: dict[str, Any]) -> bool:
     """Return whether both inputs are equal, as far as a certificate shows: words may not tell all of an object."""
     if isinstance(described, ProgramDescription) and described.inputs is not None:
         return EQUAL in described.inputs.notes
-    if "left" not in inputs or json.dumps(inputs["left"]) != json.dumps(inputs.get("right")):
+    left, right = (json.dumps(inputs.get(side), sort_keys=True) for side in ("left", "right"))
+    if "left" not in inputs or left != right:
         return False
     return not _has_words(inputs["left"])
 

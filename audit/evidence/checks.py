@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.auditor.subject import Subject, SubjectError
-from audit.bounds import ANYTIME_METHODS, CLUSTERS
+from audit.bounds import ANYTIME_METHODS, CLUSTERS, refutes
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate
 from audit.subjects.adjacency import UNCHECKED
@@ -49,6 +49,9 @@ from reference.budgets import parse_delta, parse_epsilon
 from reference.common.errors import InputError, ReadingError
 from reference.common.files import json_text
 from reference.common.numbers import decimal_text
+
+YOUR_CLAIM = "your claim"
+"""The check that compares the claim with the reader's: where they differ, nothing need be forged."""
 
 GIVEN = "as given by whoever ran the audit"
 
@@ -99,8 +102,18 @@ def checked_claim(certificate: Certificate, epsilon: str | None, delta: str | No
     same = _close(wanted_epsilon, certificate.claimed_epsilon) and Fraction(wanted_delta) == claimed_delta(
         certificate
     )
-    yours = f"your claim ({wanted_epsilon:g}, {float(wanted_delta):g})"
-    return Check("your claim", same, f"{yours}; the certificate's is {_claim_text(certificate)}")
+    yours = f"({wanted_epsilon:g}, {decimal_text(wanted_delta)})"
+    if same:
+        return Check(YOUR_CLAIM, True, f"{yours}, as in the certificate")
+    told = "its bound is at a smaller delta than yours"
+    if wanted_delta <= claimed_delta(certificate):
+        # a bound at a delta is one at every smaller delta
+        too = refutes(certificate.epsilon_lower_bound, wanted_epsilon, certificate.method)
+        told = f"its bound, if it holds, {'refutes yours, too' if too else 'does not refute yours'}"
+    again = f"an audit with --epsilon {wanted_epsilon:g} --delta {decimal_text(wanted_delta)} judges yours"
+    return Check(
+        YOUR_CLAIM, False, f"yours is {yours}, the certificate's {_claim_text(certificate)}: {told}; {again}"
+    )
 
 
 def claimed_delta(certificate: Certificate) -> Fraction:
@@ -274,7 +287,11 @@ def rebuilt(certificate: Certificate) -> list[Check]:
     ]
     checks = [
         _inputs(certificate, whole, subject),
-        Check("claim found", all(claims), "stated in the request, or by the subject" if stated else NO_CLAIM),
+        Check(
+            "claim found",
+            all(claims),
+            "the claim is stated in the request, or by the subject" if stated else NO_CLAIM,
+        ),
     ]
     try:
         found = neighbours_of(described, whole)

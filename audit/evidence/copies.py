@@ -46,7 +46,10 @@ limited.  As many come from other processes, and twice as many are drawn here.""
 NOT_COMPARED = (
     "nobody drew in other processes: noise that is drawn once and kept (sticky, memoised) would look like none"
 )
-"""A note for when copies could not be made or did not answer in time."""
+"""A note for when copies gave no draws."""
+
+NO_COPIES, TOO_FEW_IN_TIME = "the system cannot copy processes", "too few answered in time"
+"""What follows these notes where the machine was the reason."""
 
 ALIKE = 16
 """Outputs that two processes must share, all distinct: by any law the chance of that is at most 16^-16."""
@@ -61,12 +64,18 @@ PROCESSES, LATER = 28, 32
 FIRSTS_NOT_COMPARED = "whether the first outputs of a new process differ from later ones was not seen"
 """A note, with the reason, where nothing is refuted."""
 
-_NUMBER = r"[0-9.e+-]+"
+_NUMBER = r"[0-9][0-9.e+-]*"
 TOO_SLOW = (
-    f"{FIRSTS_NOT_COMPARED}: (each takes {_NUMBER} s or more, and there were {_NUMBER} s for {_NUMBER}"
-    f"|{_NUMBER} of {_NUMBER} gave draws within {_NUMBER} s, which are too few)"
+    f"{FIRSTS_NOT_COMPARED}: (?:each takes {_NUMBER} s or more, and there were {_NUMBER} s for {_NUMBER}"
+    f"|{_NUMBER} of {_NUMBER} gave draws within {_NUMBER} s, which are too few|{NO_COPIES})"
 )
-"""The pattern of that note where time was the reason."""
+"""The pattern of that note where the machine was the reason, mostly for lack of time."""
+
+TOO_FEW = (
+    f"{FIRSTS_NOT_COMPARED}: {_NUMBER} of {_NUMBER} "
+    f"(?:drew, but only {_NUMBER} drew bits of their own|gave draws, which are too few)"
+)
+"""The pattern of that note where the subject was the reason."""
 
 SAME_NOISE = (
     "two other processes drew the same noise from different generators: if its seed is fixed, or made of the "
@@ -187,10 +196,12 @@ def compare_firsts(
     audit.auditor.subject.SubjectError
     """
     if copies is None:
-        return "the system cannot copy processes"
+        return NO_COPIES
     number = 2 * FEWEST_PROCESSES
+    if patience <= 0:
+        return f"0 of {PROCESSES} gave draws within 0 s, which are too few"
     if number * each > patience:
-        return f"each takes {each:.2g} s or more, and there were {max(0.0, patience):.2g} s for {number}"
+        return f"each takes {each:.2g} s or more, and there were {patience:.2g} s for {number}"
     calls, more = (1, LATER) if per_call == 1 else (1 + LATER, 0)
     asked = CopyRequest(calls, per_call, more, MOST_COMPARED, in_turn=True)
     answered = copies.draw(entropy, asked, patience, PROCESSES)
@@ -201,9 +212,11 @@ def compare_firsts(
         enough.append(check_processes([_first_and_later(*one) for one in made], side))
     if all(enough):
         return None
+    if copies.lost:
+        return f"{len(answered)} of {PROCESSES} gave draws within {patience:.2g} s, which are too few"
     if len(drawn) < len(answered):
         return f"{len(answered)} of {PROCESSES} drew, but only {len(drawn)} drew bits of their own"
-    return f"{len(answered)} of {PROCESSES} gave draws within {patience:.2g} s, which are too few"
+    return f"{len(answered)} of {PROCESSES} gave draws, which are too few"
 
 
 def _first_and_later(firsts: FloatArray, more: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -241,7 +254,7 @@ def compare_with(
         When the counts do not share one law, or vary between processes more than independent outputs would.
     """
     if copies is None:
-        return NOT_COMPARED
+        return f"{NOT_COMPARED}; {NO_COPIES}"
     per_call = 1 if counts.calls is None else counts.calls.outputs_per_call
     calls = min(MOST_CALLS, max(FEWEST_CALLS, counts.likely_draws // (CALLS_PER_DRAWS * per_call)))
     # of calls that are taken whole, outputs may depend on each other
@@ -263,6 +276,8 @@ def compare_with(
         if all(one.inputs == audited for one in drawn):
             raise
         raise SubjectError(OTHER_PAIR) from problem
+    if note is not None and copies.lost:
+        return f"{NOT_COMPARED}; {TOO_FEW_IN_TIME}"
     if note is None and more and len(drawn) >= FEWEST_COPIES:
         rows = min(2 * more, MOST_VALUES // drawn[0].firsts[0].shape[1])
         try:

@@ -226,6 +226,8 @@ def estimated(
     copies, whole = isinstance(core(request.subject), ImportDescription), max_seconds
     program = isinstance(request.subject, ProgramDescription)
     if max_seconds is not None and (copies or program):
+        if isinstance(audit.subject, ProgramSubject) and repeated is None:
+            audit.subject.until(Deadline.after(max_seconds))
         # a refutation is confirmed, or a program started again, within the limit
         max_seconds -= max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
     # before any draw: inputs that are not neighbours cost nothing
@@ -253,7 +255,9 @@ def estimated(
         found = carried()
     if program:
         # it is started again at the end
-        found = replace(found, notes=tuple(note for note in found.notes if note not in (NOT_COPIED, NO_TIME)))
+        found = replace(
+            found, notes=tuple(one for one in found.notes if not one.startswith((NOT_COPIED, NO_TIME)))
+        )
     else:
         # a program's pair has its own notes
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
@@ -333,7 +337,7 @@ def at_worst_pair(
     described = PairDescription(subject=request.subject, pair=neighbourhood.to_json(found.pair))
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     asked = msgspec.structs.replace(request, subject=described)
-    at_pair = AtPair(subject, found.pair, None if made is None else made.subject)
+    at_pair = AtPair(subject, found.pair, None if isinstance(made, str) else made.subject)
     return replace(audit, request=asked, subject=at_pair, inputs=inputs), found.draws
 
 

@@ -84,6 +84,11 @@ class Copies:
 
     pipe: Connection[Any, Any]
 
+    @property
+    def lost(self) -> bool:
+        """Whether an answer did not come in time: then nothing more is asked."""
+        return self.pipe.closed
+
     def draw(self, entropy: int, asked: CopyRequest, patience: float, number: int) -> list[CopyOutputs]:
         """Return the draws of the copies, of this number, that answered in time; later none, if one did not."""
         found = []
@@ -97,6 +102,7 @@ class Copies:
                     break
                 answer = self.pipe.recv()
             except (OSError, EOFError):
+                self.pipe.close()
                 break
             if answer is not None:
                 found.append(answer)

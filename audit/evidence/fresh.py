@@ -16,7 +16,7 @@ from audit.auditor.draws import FEWEST_SCREENED, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
-from audit.auditor.events.noise import OF_THEIR_SIZE
+from audit.auditor.events.noise import OF_THEIR_SIZE, residues
 from audit.auditor.events.places import in_places
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import (
@@ -70,6 +70,9 @@ VERY_SMALL = 0.01
 
 FINER = 16
 """The smallest growing step may be this much finer than that quantile requires, for luck."""
+
+FAR_BELOW = 2.0**10
+"""An audit's step is above this part of the reach of float noise where new draws show what rounding left."""
 
 SURELY_REACHED = 0.9
 """One of a hundred numbers that made a grid is above this quantile of the fresh ones, but for rare luck."""
@@ -302,7 +305,8 @@ def too_fine(
 
     An audit's grid is at least half of 2^-16 of the mean distance from the median, which new draws show to be at
     least so large among as many outputs as the grid was made from, and at least 2^-44 of the usual size.  Where
-    its steps grow, the smallest is 2^-16 of the lowest tenth's upper end, here of the lowest hundredth's.
+    numbers are what rounding left of others, it is far coarser.  Where its steps grow, the smallest is 2^-16 of
+    the lowest tenth's upper end, here of the lowest hundredth's.
 
     Parameters
     ----------
@@ -336,8 +340,12 @@ def too_fine(
         outputs = np.concatenate(sides)
         fewest = 2 * max(1, min(rows, SMALLEST_FIRST_LOOK, MOST_SELECTING // outputs.shape[1]))
         seen = Seen(fewest, max(fewest, selected))
+        left_over = residues(*sides)
         found.update(
-            k for k, values in enumerate(outputs.T) if _is_too_fine(float(quantiser.steps[k]), values, seen)
+            k
+            for k, (step, values, reach) in enumerate(zip(quantiser.steps, outputs.T, left_over, strict=True))
+            if _is_too_fine(float(step), values, seen)
+            or (reach is not None and 0 < abs(step) < reach.alone / FAR_BELOW)
         )
     return tuple(sorted(found))
 
@@ -472,12 +480,13 @@ def fresh_checks(certificate: Certificate, result: FreshResult) -> list[Check]:
             detail += f"; more than the event shows at delta {result.overstated[0]:g}"
         checks.append(Check("stored curve", result.curve_homogeneity >= FORGED and not result.overstated, detail))
     if certificate.judged == "ideal":
-        fine = "too fine to hide float noise in coordinate"
-        detail = f"{fine} {result.too_fine[0]}" if result.too_fine else "coarse"
+        detail = "outputs are rounded coarsely enough to hide float noise"
+        if result.too_fine:
+            detail = f"outputs are rounded too finely to hide float noise in coordinate {result.too_fine[0]}"
         coarse = False if result.too_fine else None if result.growing else True
         if coarse is None:
-            detail = f"steps grow in coordinate {result.growing[0]}: --replay tells whether they must"
-        checks.append(Check("grid", coarse, f"{detail}, beside the spread of fresh outputs"))
+            detail = f"its steps grow in coordinate {result.growing[0]}: --replay tells whether they must"
+        checks.append(Check("grid", coarse, f"{detail}, by the spread of fresh ones"))
     found = f"fresh draws alone: epsilon at least {text_below(result.epsilon_lower_bound, 6)}"
     if certificate.verdict == "refuted":
         return [*checks, Check("fresh verdict", True if result.refuted else None, found)]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from numbers import Real
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -20,11 +19,8 @@ import numpy as np
 
 from audit.auditor.deadline import OutOfTimeError
 from audit.auditor.distinguish import LARGEST_DRAWS, SMALLEST_DRAWS, Estimate, Terms, estimate
-from audit.auditor.events import FAMILIES
-from audit.auditor.notes import tell_finer
 from audit.auditor.subject import FAILURES, SubjectError, two_inputs
 from audit.auditor.tally import CertifiedEvent
-from audit.auditor.verdict import Verdict
 from audit.bounds.counts import LARGEST_EPSILON
 from audit.common.keys import key_of
 from audit.evidence.arguments import delta_below_one, significance_of, whole_number
@@ -32,24 +28,15 @@ from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
 from audit.evidence.budget import BUDGETS
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed, patience_within
-from audit.evidence.report import EstimateResult
-from audit.evidence.request import MOST_PER_CALL, EstimateRequest
-from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
+from audit.evidence.finding import OneCallFinding
+from audit.evidence.request import MOST_PER_CALL
 from audit.subjects.adapters.function import FunctionSubject
-from audit.subjects.adjacency import (
-    UNCHECKED,
-    Relation,
-    noted_equal,
-    notes_on_pair,
-    require_neighbours,
-    require_unchanged,
-)
-from audit.subjects.descriptions import ImportDescription, declared_relation
+from audit.subjects.adjacency import Relation, notes_on_pair, require_neighbours, require_unchanged
+from audit.subjects.descriptions import declared_relation
 from audit.subjects.stated import stated_number
 from reference.budgets import parse_epsilon
-from reference.common.documents import plain
 from reference.common.errors import InputError, ReadingError
-from reference.common.numbers import decimal_text, text_below
+from reference.common.numbers import decimal_text
 from reference.common.printable import in_brief
 from reference.readings import ADJACENCIES
 
@@ -85,181 +72,6 @@ class How(TypedDict, total=False):
     workers: int
     outputs_per_call: int
     max_seconds: float | None
-
-
-@dataclass(frozen=True, eq=False)
-class OneCallFinding:
-    """The finding of an assertion; printed, it is a few lines.
-
-    Parameters
-    ----------
-    claimed_epsilon : float
-        The claim that was judged.
-    claimed_delta : Fraction
-    estimate : audit.auditor.distinguish.Estimate
-        The bounds with their events, counts and draws.
-    neighbours : str or None
-        None if the inputs were found to be neighbours.
-    seed : int
-
-    Attributes
-    ----------
-    verdict : {'refuted', 'not refuted', 'undecided'}
-        On the ideal mechanism, whose outputs are rounded to a fine grid.
-    implementation_verdict : {'refuted', 'not refuted', 'undecided'}
-        On floats as they are.
-    epsilon_lower_bound : float
-        On epsilon at the claimed delta, of the ideal mechanism: wrong with probability at most the significance.
-    notes : tuple of str
-        What a reader must know about inputs and outputs.
-    not_ruled_out : str
-        What the finding leaves open: other inputs and events, small losses, rare leaks.
-    """
-
-    claimed_epsilon: float
-    claimed_delta: Fraction
-    estimate: Estimate
-    neighbours: str | None
-    seed: int
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the ideal mechanism; equal inputs decide nothing."""
-        return self._judged(implementation=False)
-
-    @property
-    def implementation_verdict(self) -> Verdict:
-        """The verdict on floats as they are."""
-        return self._judged(implementation=True)
-
-    def _judged(self, *, implementation: bool) -> Verdict:
-        found = self.estimate.verdict(self.claimed_epsilon, implementation=implementation)
-        return "undecided" if found == "not refuted" and noted_equal(self.estimate.notes) else found
-
-    @property
-    def epsilon_lower_bound(self) -> float:
-        """The certified bound."""
-        return self.estimate.epsilon_lower_bound
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the reader."""
-        said, new = self._bits() or ("", False)
-        unchecked = () if self.neighbours is None else (self.neighbours,)
-        return (*self.estimate.notes, *unchecked, *((said,) if new else ()))
-
-    def _bits(self) -> tuple[str, bool] | None:
-        """Return what to say of the bits if they alone refute the claim, and whether it is news."""
-        if self.verdict == "refuted" or self.implementation_verdict != "refuted":
-            return None
-        return bits_in_words(self.estimate.implementation, finer=tell_finer(self.estimate.notes))
-
-    @property
-    def not_ruled_out(self) -> str:
-        """What the finding leaves open, in words: other inputs and events, small losses, rare leaks."""
-        return self._as_result.not_ruled_out()
-
-    @cached_property
-    def _as_result(self) -> EstimateResult:
-        """The finding as a result of the command, which says in the same words what it leaves open."""
-        request = EstimateRequest(
-            mechanism="mechanism",
-            # what is named here is never imported
-            subject=ImportDescription(path="mechanism"),
-            epsilon=None,
-            delta=None,
-            draws=self.estimate.requested_draws,
-            significance=self.estimate.significance,
-            events=FAMILIES,
-            bound="auto",
-            until=None,
-            max_seconds=None,
-            curve=False,
-            search=False,
-            object="ideal",
-            seed=self.seed,
-        )
-        return EstimateResult(
-            request=request,
-            estimate=self.estimate,
-            claimed=self.claimed_epsilon,
-            claimed_delta=self.claimed_delta,
-            inputs={},
-        )
-
-    def fails(self, *, allow_undecided: bool) -> bool:
-        """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
-        return self.verdict == "refuted" or (self.verdict == "undecided" and not allow_undecided)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the finding as JSON, in the form of the command's results, but without a certificate."""
-        found = self.estimate
-        return {
-            "claimed_epsilon": self.claimed_epsilon,
-            "claimed_delta": decimal_text(self.claimed_delta),
-            "epsilon_lower_bound": found.epsilon_lower_bound,
-            "significance": found.significance,
-            "bound": found.method,
-            "detectable_epsilon": found.detectable_epsilon(self.claimed_epsilon),
-            "draws": found.draws,
-            "stopped": found.stopped,
-            "verdict": self.verdict,
-            "implementation_verdict": self.implementation_verdict,
-            "witness": _witness(found.ideal),
-            "implementation": {
-                "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
-                "bound": found.implementation.method,
-                "witness": _witness(found.implementation),
-            },
-            "neighbours_checked": self.neighbours is None,
-            "notes": list(self.notes),
-            "not_ruled_out": self.not_ruled_out,
-            "seed": self.seed,
-        }
-
-    def __str__(self) -> str:
-        """Return a few lines: the verdict, the witness, and how to repeat it."""
-        found = self.estimate
-        claim = f"({self.claimed_epsilon:g}, {decimal_text(self.claimed_delta)}) is claimed"
-        bound = text_below(found.epsilon_lower_bound, 4)
-        lines = [
-            f"{self.verdict}: epsilon is at least {bound} (significance {found.significance:g}), {claim}",
-            f"  event: {counted_in_words(found.event, found.counts)}",
-            f"  {found.draws:,} draws, seed {self.seed}{'' if found.stopped is None else f' ({found.stopped})'}",
-        ]
-        if self.verdict == "refuted":
-            barely = barely_refuted(found.ideal, self.claimed_epsilon, found.delta, found.significance)
-            lines += [] if barely is None else [f"  {barely}"]
-        if self.verdict == "undecided":
-            lines.insert(1, f"  {self._undecided()}")
-        if self.verdict == "not refuted":
-            sizes = self._as_result.sizes_not_ruled_out()
-            lines.append(f"  not ruled out: {'; '.join(['other inputs and events', *sizes])}")
-        told = [f"  note: {note}" for note in self.notes if f"  {note}" not in lines]
-        bits = self._bits()
-        told += [] if bits is None or bits[1] else [f"  {bits[0]}"]
-        return "\n".join([*lines, *told])
-
-    def _undecided(self) -> str:
-        """Say why the verdict is undecided."""
-        found = self.estimate
-        if (equal := noted_equal(found.notes)) is not None:
-            return equal
-        if found.hides(self.claimed_epsilon):
-            return unseen_in_words(found.unseen)
-        detectable = found.detectable_epsilon(self.claimed_epsilon)
-        if detectable is not None:
-            return f"this event would have shown only a loss of {detectable:.3g} or more: more draws are needed"
-        always = (
-            found.counts.likely == found.counts.likely_draws
-            and found.counts.unlikely == found.counts.unlikely_draws
-        )
-        what = "it always occurs" if always else "more draws are needed"
-        return f"this event would have shown no loss of any size: {what}"
-
-
-def _witness(found: CertifiedEvent) -> dict[str, Any]:
-    return {"event": found.event.to_json(), "counts": plain(found.counts)}
 
 
 def assert_private(
@@ -307,7 +119,11 @@ def assert_private(
     __tracebackhide__ = True
     finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
     if finding.fails(allow_undecided=how.get("allow_undecided", False)):
-        raise AssertionError(str(finding))
+        said = str(finding)
+        if (running := BUDGETS[-1]) is not None:
+            # a test may make several calls, in a loop
+            said += f"\n  {running.place()}, on inputs {in_brief(left)} against {in_brief(right)}"
+        raise AssertionError(said)
     return finding
 
 
@@ -322,7 +138,8 @@ def audited_briefly(
         raise TypeError(f"assert_private() has no argument {unknown[0]!r}, but {known}")
     if (budget := BUDGETS[-1]) is not None:
         # without a number, all that are left
-        budget.spend(how.setdefault("draws", budget.left), SMALLEST_DRAWS)
+        draws = how.setdefault("draws", DRAWS if budget.left is None else budget.left)
+        budget.spend(draws, SMALLEST_DRAWS)
     try:
         return audited(mechanism, inputs, claim, **how)
     except InputError as problem:
@@ -399,7 +216,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))
-    return OneCallFinding(float(epsilon), delta, found, neighbours, seed)
+    return OneCallFinding(float(epsilon), delta, found, seed, neighbours is None)
 
 
 def _times(most: Any) -> tuple[float | None, float | None]:
@@ -456,7 +273,6 @@ def _relation(mechanism: Any, given: Relation | None) -> Relation | None:
 
 
 __all__ = [
-    "UNCHECKED",
     "CertifiedBound",
     "OneCallFinding",
     "assert_private",

@@ -10,13 +10,14 @@ import pytest
 from _pytest.outcomes import Failed
 
 from audit.evidence.budget import BUDGETS, DrawBudget
+from reference.common.printable import in_brief
 
 if TYPE_CHECKING:
     from audit.evidence.one_call import OneCallFinding
 
 MARKER = "audit_draws"
 
-HAS_BUDGET = pytest.StashKey[bool]()
+BUDGET = pytest.StashKey[DrawBudget]()
 
 
 class FailedClaimError(Failed, AssertionError):
@@ -35,52 +36,52 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Set the budget of a test, for assertions that import `assert_private`, too."""
-    BUDGETS.append(None)
-    item.stash[HAS_BUDGET] = True
-    BUDGETS[-1] = _budget(item.get_closest_marker(MARKER))
+    item.stash[BUDGET] = _budget(item)
+    BUDGETS.append(item.stash[BUDGET])
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Take the budget away."""
-    if item.stash.get(HAS_BUDGET, False):
-        item.stash[HAS_BUDGET] = False
+    # there is none where the marker is wrong
+    if BUDGET in item.stash:
+        del item.stash[BUDGET]
         BUDGETS.pop()
 
 
 @pytest.fixture(name="assert_private")
 def assert_private_fixture(request: pytest.FixtureRequest) -> Callable[..., OneCallFinding]:
     """Return `audit.assert_private`, which puts its results into the JUnit report."""
-    calls = 0
 
     def checked(mechanism: Any, left: Any, right: Any, **how: Any) -> OneCallFinding:
-        nonlocal calls
         __tracebackhide__ = True
         # loaded by the first call: a test run without one stays fast
         from audit.evidence.one_call import OWN, audited_briefly
 
         claim = how.pop("epsilon", OWN), how.pop("delta", OWN)
         finding = audited_briefly(mechanism, (left, right), claim, **how)
-        calls += 1
-        prefix = "audit" if calls == 1 else f"audit.{calls}"
+        running = request.node.stash[BUDGET]
+        prefix = "audit" if running.calls == 1 else f"audit.{running.calls}"
         for name, value in finding.to_json().items():
             # parts as JSON, for readers in any language; pytest's own fixture for properties warns of xunit2
             told = json.dumps(value) if isinstance(value, dict | list) else value
             request.node.user_properties.append((f"{prefix}.{name}", told))
         if finding.fails(allow_undecided=how.get("allow_undecided", False)):
             # short: the trace would show nothing about the mechanism
-            raise FailedClaimError(str(finding), pytrace=False)
+            said = f"{running.place()}: {finding}\n  inputs: {in_brief(left)} against {in_brief(right)}"
+            raise FailedClaimError(said, pytrace=False)
         return finding
 
     return checked
 
 
-def _budget(marker: pytest.Mark | None) -> DrawBudget | None:
-    if marker is None:
-        return None
-    if marker.kwargs or len(marker.args) != 1 or type(marker.args[0]) is not int or marker.args[0] < 1:
-        _fail(f"{MARKER} takes one whole number, at least 1")
-    return DrawBudget(marker.args[0], _fail)
+def _budget(item: pytest.Item) -> DrawBudget:
+    marker, draws = item.get_closest_marker(MARKER), None
+    if marker is not None:
+        if marker.kwargs or len(marker.args) != 1 or type(marker.args[0]) is not int or marker.args[0] < 1:
+            _fail(f"{MARKER} takes one whole number, at least 1")
+        (draws,) = marker.args
+    return DrawBudget(draws, str(item.path), _fail)
 
 
 def _fail(words: str) -> NoReturn:

@@ -10,22 +10,24 @@ from typing import Any
 
 import msgspec
 
-from audit.auditor.certification import REPEATED, RepeatedRun
+from audit.auditor.certification import INTERRUPTED, REPEATED, TIME_IS_OVER, RepeatedRun
 from audit.auditor.events import FAMILIES
 from audit.auditor.first import NO_TIME
+from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
+from audit.evidence.copies import NO_COPIES, NO_NOISE, SAME_NOISE, TOO_FEW, TOO_FEW_IN_TIME, TOO_SLOW
 from audit.evidence.copies import NOT_COMPARED as NOT_COMPARED_WITH_COPIES
-from audit.evidence.copies import TOO_SLOW
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.evidence.report import EstimateResult
-from audit.subjects.descriptions import PairDescription, require_small
+from audit.subjects.descriptions import ImportDescription, PairDescription, core, require_small
 from audit.subjects.programs import ProgramDescription
-from audit.subjects.programs.subject import NOT_RESTARTED
+from audit.subjects.programs.subject import GIVEN_UP, NOT_RESTARTED
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
+from reference.common.printable import short_line
 
 NOT_COMPARED = ("request", "versions")
 """Fields that a replay does not compare: it runs the same request, under its own versions."""
@@ -33,10 +35,15 @@ NOT_COMPARED = ("request", "versions")
 OF_A_RESULT = ("certificate", "seconds")
 """Fields of a result that a replay does not compare again, and that no run repeats."""
 
+_LACK_OF_COPIES = f"{re.escape(NOT_COMPARED_WITH_COPIES)}; (?:{NO_COPIES}|{TOO_FEW_IN_TIME})"
+
 OF_THE_MACHINE = re.compile(
-    "|".join([*map(re.escape, (NO_TIME, NOT_COMPARED_WITH_COPIES, NOT_RESTARTED)), TOO_SLOW])
+    "|".join([*map(re.escape, (NO_TIME, NOT_RESTARTED, GIVEN_UP, SAME_NOISE)), _LACK_OF_COPIES, TOO_SLOW])
 )
-"""Notes on what a slow machine had no time for."""
+"""Notes that a quick machine may have where a slow one has none, or the other way round."""
+
+FAILED = ("sample() failed: ", "the mechanism failed: ", "the program ")
+"""How the reasons begin for which draws failed."""
 
 OTHER_GENERATOR = "the subject draws from another generator than the one it is given"
 
@@ -72,6 +79,9 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
             return [Check("replay", None, f"no seed repeats these draws: {OTHER_GENERATOR}")]
         places = list(_differing(found, certificate, result))
     if not places:
+        if result is not None and (untold := _compared_notes(certificate, result, found)[1]):
+            # with more time it might be said here, or with less not there
+            return [Check("replay", None, f"the same, but for a note that this machine alone has: {untold[0]}")]
         return _same(certificate, "" if result is None else ", and all else that the result says,")
     here = versions()
     other = [name for name, one in certificate.versions.items() if here.get(name) != one]
@@ -101,18 +111,79 @@ def _differing(found: EstimateResult, certificate: Certificate, result: dict[str
             yield from differences(stated[name], ours.get(name), name)
     if result is not None:
         again = json.loads(json_text(found.to_json()))
-        left_out: tuple[str, ...] = OF_A_RESULT
-        if again["stopped"] == REPEATED and isinstance(result["stopped"], str):
-            # a clock or a person ended it, in words of its own
-            left_out = (*OF_A_RESULT, "stopped")
         for name in again:
-            if name not in left_out:
-                yield from differences(_timeless(result[name]), _timeless(again[name]), name)
+            if name == "notes":
+                yield from _compared_notes(certificate, result, found)[0]
+            elif name == "stopped" and again[name] == REPEATED:
+                # a clock, a person or a failure ended it, in words of its own
+                yield from [] if _ended(certificate, result) else [name]
+            elif name not in OF_A_RESULT:
+                yield from differences(result[name], again[name], name)
 
 
-def _timeless(value: Any) -> Any:
-    """Return a field of a result, of a list what does not tell how quick the machine was."""
-    return [one for one in value if not OF_THE_MACHINE.fullmatch(str(one))] if isinstance(value, list) else value
+def _ended(certificate: Certificate, result: dict[str, Any]) -> bool:
+    """Return whether an audit that ended before its time may say why in these words."""
+    stopped, verdicts = result["stopped"], (result["verdict"], result["implementation_verdict"])
+    if stopped == TIME_IS_OVER:
+        return certificate.request.max_seconds is not None
+    failed = isinstance(stopped, str) and stopped.startswith(FAILED) and stopped == short_line(stopped)
+    # draws that failed are kept where those before them refute the claim
+    return stopped == INTERRUPTED or (failed and "refuted" in verdicts)
+
+
+def _compared_notes(
+    certificate: Certificate, result: dict[str, Any], found: EstimateResult
+) -> tuple[list[str], list[str]]:
+    """Return where the notes of a result are not those of the repeated run, and which nobody can compare.
+
+    A note for lack of time, of which the result has one of each kind at most, may be missing in the repeated run.
+    Where only the repeated run has it, nobody can tell whether somebody deleted it.
+    """
+    if not isinstance(result["notes"], list):
+        return ["notes"], []
+    families = _families(certificate)
+    stated, again = (_divided(notes, families) for notes in (result["notes"], found.notes))
+    rest, others = stated.pop(""), again.pop("")
+    if ("copies" in stated) != ("copies" in again):
+        # whether a constant is without noise is told where copies were compared
+        rest, others = (
+            [ONE_OUTPUT_EACH if note == NO_NOISE else note for note in side] for side in (rest, others)
+        )
+    places, untold = list(differences(rest, others, "notes")), []
+    for kind in stated.keys() | again.keys():
+        said, here = (side.get(kind, [""])[0] for side in (stated, again))
+        of_machine = [bool(OF_THE_MACHINE.fullmatch(note)) for note in (said, here)]
+        if said != here and not any(of_machine):
+            places.append("notes")
+        elif not said:
+            untold.append(here)
+    return places, untold
+
+
+def _families(certificate: Certificate) -> dict[str, str]:
+    """Return patterns of those notes of an audit that may depend on the machine, by their kind."""
+    timed = certificate.request.max_seconds is not None
+    if isinstance(certificate.subject, ProgramDescription):
+        # a replay does not start it again
+        return {"restart": f"{re.escape(NOT_RESTARTED)}|{re.escape(GIVEN_UP)}"} if timed else {}
+    found = {"first": re.escape(NO_TIME)}
+    if isinstance(core(certificate.subject), ImportDescription):
+        found |= {
+            "copies": f"{_LACK_OF_COPIES}|{re.escape(NOT_COMPARED_WITH_COPIES)}",
+            "processes": f"{TOO_SLOW}|{TOO_FEW}",
+        }
+        found |= {"noise": re.escape(SAME_NOISE)} if timed else {}
+    return found
+
+
+def _divided(notes: list[Any], families: dict[str, str]) -> dict[str, list[Any]]:
+    """Return the first note of each kind, and under no name all others."""
+    found: dict[str, list[Any]] = {"": []}
+    for note in notes:
+        kinds = [kind for kind, pattern in families.items() if re.fullmatch(pattern, str(note))]
+        kind = kinds[0] if kinds and kinds[0] not in found else ""
+        found.setdefault(kind, []).append(note)
+    return found
 
 
 def _same(certificate: Certificate, whole: str) -> list[Check]:

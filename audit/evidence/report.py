@@ -7,34 +7,23 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from audit.auditor.choose import Prospect
-from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
-from audit.auditor.events import FAMILIES
-from audit.auditor.notes import FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES
-from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
+from audit.auditor.distinguish import Estimate
 from audit.auditor.tally import CertifiedEvent
-from audit.auditor.verdict import STATED_SIZE, Verdict
-from audit.bounds import detectable_by_event
+from audit.auditor.verdict import Verdict
 from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, shown_equal, tempered, versions
+from audit.evidence.reach import EstimateReach
 from audit.evidence.request import EstimateRequest, Judged
-from audit.evidence.words import event_in_words, unseen_in_words
+from audit.evidence.words import unseen_in_words
 from audit.subjects.adjacency import EQUAL, UNCHECKED, noted_equal
+from audit.subjects.programs import ProgramDescription
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
-EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
-"""Probabilities of an event, on the input where it is rarer, for which to state the smallest detectable loss."""
-
-SEEN_TO_BE_CHOSEN = 50
-"""Expected occurrences of a leak in the selection draws at which about nine runs of ten choose it.
-
-Even amid the outputs of a mechanism that spends its whole claim; far from them about 30 do.
-"""
-
-USUAL_COMPETITORS = 64
-"""Scores of one coordinate that are judged together, about."""
+DECLARED_SO = (
+    'give the mechanism an attribute adjacency, "replace_one" or "add_or_remove_one" for lists of records, or a '
+    "function of both inputs"
+)
+"""How an audit learns what neighbours are."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,7 +111,7 @@ class EstimateResult:
             "significance": found.significance,
             "bound": found.method,
             "detectable_epsilon": found.detectable_epsilon(self.claimed),
-            "detectable_by_event": self.detectable_by_event,
+            "detectable_by_event": self.reach.detectable_by_event,
             "largest_certifiable_epsilon": found.largest_certifiable_epsilon,
             "draws": found.draws,
             "requested_draws": found.requested_draws,
@@ -147,13 +136,21 @@ class EstimateResult:
     @property
     def notes(self) -> list[str]:
         """Notes on the outputs, and on foreign randomness."""
-        unchecked = [UNCHECKED] if self.neighbours == UNCHECKED else []
         return [
             *self.estimate.notes,
             *self.reservations,
-            *unchecked,
+            *([self._unchecked] if self.neighbours == UNCHECKED else []),
             *([] if self.note is None else [f"randomness: {self.note}"]),
         ]
+
+    @property
+    def _unchecked(self) -> str:
+        """That nobody checked that the inputs are neighbours, and how that can be changed."""
+        if isinstance(self.request.subject, ProgramDescription):
+            # a program's inputs are declared, and compared if both are lists
+            declared = self.inputs.get("adjacency", "an adjacency")
+            return f"{UNCHECKED}: {declared} is declared, but only two lists of records can be checked"
+        return f"{UNCHECKED}: {DECLARED_SO}"
 
     def witness(self, found: CertifiedEvent) -> dict[str, Any]:
         """Return inputs, event and counts."""
@@ -196,71 +193,12 @@ class EstimateResult:
         )
 
     @cached_property
-    def detectable_by_event(self) -> list[dict[str, float | None]]:
-        """The smallest loss detectable with power 0.9, by the event's probability on its rarer input."""
-        found, draws = self.estimate, self.estimate.counts.effective.likely_draws
-        # an event that never occurs on one input has a probability far below one in all draws
-        probabilities = np.array([p or 1e-3 / draws for p in EVENT_PROBABILITIES])
-        delta = float(self.claimed_delta)
-        epsilons = detectable_by_event(
-            self.claimed, draws, delta, found.ideal.share * found.significance, found.method, probabilities
-        )
-        rows = zip(EVENT_PROBABILITIES, probabilities, epsilons, strict=True)
-        return [
-            {
-                "unlikely": shown,
-                "likely": None if np.isnan(epsilon) else float(np.exp(epsilon) * p + delta),
-                "epsilon": None if np.isnan(epsilon) or not shown else float(epsilon),
-            }
-            for shown, p, epsilon in rows
-        ]
-
-    @property
-    def rarest_leak(self) -> float | None:
-        """The smallest probability of a leak on one input only that about nine runs of ten would find.
-
-        It must occur often enough in the certifying draws to refute the claim, and often enough in the
-        selection draws to be chosen.  None if no event could refute the claim.
-        """
-        never = next(row["likely"] for row in self.detectable_by_event if row["unlikely"] == 0.0)
-        if never is None:
-            return None
-        return min(1.0, max(never, SEEN_TO_BE_CHOSEN / max(self.estimate.selection_draws, 1)))
-
-    def draws_needed(self) -> int | None:
-        """Return about how many draws would decide, if there are rare events; None if no countable number would.
-
-        An event that is rare enough for the claim must be chosen, by draws of which few show it on one input, and
-        then counted.  Where this many draws should have done, it is twice as many.
-        """
-        found, draws = self.estimate, self.estimate.requested_draws
-        certify = found.counts.effective.likely_draws / found.draws
-        choose, significance = self._choosing_share, found.ideal.share * found.significance
-        while (draws := 2 * draws) <= LARGEST_DRAWS:
-            rows = max(1, int(draws * certify))
-            larger = found.detectable_with(self.claimed, rows)
-            prospect = Prospect(rows, found.delta, significance, USUAL_COMPETITORS, self.claimed)
-            chosen_on = max(1, min(int(draws * choose), MOST_ROWS))
-            if larger is not None and larger <= STATED_SIZE * self.claimed and prospect.finds_able(chosen_on):
-                return draws
-        return None
-
-    @property
-    def _choosing_share(self) -> float:
-        """The share of all draws that are of one input and may choose an event."""
-        searched = self.inputs["search"]["draws"] if "search" in self.inputs else 0
-        rest = 1 - float(searched) / self.estimate.requested_draws
-        return CHOOSE_SHARE / 2 * rest / self.request.outputs_per_call
-
-    @property
-    def always_occurs(self) -> bool:
-        """Whether the event occurs in every output, as where all are alike: then no event is rare."""
-        counts = self.estimate.counts
-        return (counts.likely, counts.unlikely) == (counts.likely_draws, counts.unlikely_draws)
+    def reach(self) -> EstimateReach:
+        """What this estimate could have shown."""
+        return EstimateReach(self.estimate, self.claimed, self.inputs.get("search", {}).get("draws", 0))
 
     def not_ruled_out(self) -> str:
         """Say in plain words what this result leaves open."""
-        found = self.estimate
         parts = ["other neighbouring inputs", *([] if self.not_searched is None else [self.not_searched])]
         search = self.inputs.get("search", {})
         if search.get("pairs_untried"):
@@ -269,34 +207,5 @@ class EstimateResult:
                 parts.append(f"{left:,} listed pairs, which the search did not try")
             if sifted:
                 parts.append(f"{sifted:,} listed pairs, of which the search saw only how far their outputs move")
-        untried = [family for family in FAMILIES if family not in self.request.events]
-        kinds = f", and {', '.join(untried)}, which were left out" if untried else ""
-        certified = event_in_words(found.event, self.output_names)
-        parts.append(f"what another event would show: the bound is that of this one ({certified})")
-        of_one = (
-            "residues modulo more than 256, in part of the range or of a minority of the outputs, single bits of "
-            "floats but the last, or digits of numbers that do not repeat"
-        )
-        parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
-        parts += [note for note in found.notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
-        if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
-            parts.append("most weighted sums of coordinates that are finer than the grid")
-            parts.append("residues, norms and relations of several coordinates, and what many show only together")
-        if found.event.reduction is not None:
-            kept = f"the {len(found.event.reduction.coordinates)} whose distributions differ most"
-            parts.append(f"what coordinates show only together, outside {kept}")
-        return "; ".join([*parts, *self.reservations, *self.sizes_not_ruled_out()])
-
-    def sizes_not_ruled_out(self) -> list[str]:
-        """Say how small a loss and how rare a leak this result leaves open."""
-        parts: list[str] = []
-        detectable = self.estimate.detectable_epsilon(self.claimed)
-        if detectable is None:
-            parts.append("any loss at all: with this many draws this event cannot refute this claim")
-        else:
-            parts.append(f"losses below {detectable:.3g}, the smallest that this event shows in nine runs of ten")
-        leak = self.rarest_leak
-        if leak is not None:
-            often = f"happen less often than about once in {1 / leak:,.0f} draws"
-            parts.append(f"leaks that {often if leak < 2 / 3 else 'do not happen in every draw'}")
-        return parts
+        parts += self.reach.of_other_events(self.request.events, self.output_names)
+        return "; ".join([*parts, *self.reservations, *self.reach.of_sizes()])

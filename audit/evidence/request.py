@@ -154,6 +154,14 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def command(self) -> str:
         """The command line for this estimate."""
+        return self._line(self.seed)
+
+    @property
+    def without_seed(self) -> str:
+        """The same, where no seed repeats the draws."""
+        return self._line(None)
+
+    def _line(self, seed: int | None) -> str:
         words = ["python", "-m", "audit.epsilon_estimate", *self._subject_words()]
         defaults: dict[str, Any] = {
             "epsilon": None,
@@ -170,7 +178,7 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
             "seed": None,
             "outputs_per_call": 1,
         }
-        given = {name: getattr(self, name) for name in defaults}
+        given = {name: getattr(self, name) for name in defaults} | {"seed": seed}
         return shlex.join([*words, *_options(given, defaults)])
 
     def _subject_words(self) -> list[str]:

@@ -38,8 +38,14 @@ from audit.evidence.ball_arithmetic import (
 from audit.evidence.certificate import Certificate, tempered
 from audit.evidence.checks import Check, binding, checked_claim, claimed_delta
 from audit.evidence.curve_checks import UNDERSTATED, curve_checks
+from audit.evidence.request import Judged
 from reference.common.errors import InputError
 from reference.common.numbers import text_below
+
+JUDGED: dict[Judged, str] = {
+    "ideal": "the ideal mechanism, by an event that sees outputs rounded to a grid",
+    "implementation": "the implementation, by an event that may see every bit",
+}
 
 
 def verify(certificate: Certificate, epsilon: str | None = None, delta: str | None = None) -> list[Check]:
@@ -67,14 +73,14 @@ def consistency(certificate: Certificate) -> list[Check]:
     levels = levels and 0 < certificate.share <= 1
     finite = math.isfinite(bound) and 0 <= bound <= LARGEST_EPSILON
     return [
-        Check("levels", levels, "delta and significance in range"),
+        Check("levels", levels, "delta, significance and its share are in range"),
         Check("draws", certified <= certificate.draws, f"{certified:,} certify, of {certificate.draws:,}"),
-        Check("all counts", _among(certificate), "the counts behind the bound are among all counts"),
         Check(
-            "judged",
-            _fits(certificate),
-            f"{certificate.judged}: an event of the ideal mechanism takes quantised outputs",
+            "all counts",
+            _among(certificate),
+            "the bound is from the counts of all certifying draws, or of the first of them",
         ),
+        Check("judged", _fits(certificate), JUDGED[certificate.judged]),
         Check("bound", finite, "finite and not negative"),
         *([_verdict(certificate), _whole_bound(certificate)] if levels and finite else []),
     ]
@@ -118,7 +124,7 @@ def _whole_bound(certificate: Certificate) -> Check:
         stored = next(known for known in METHODS_OF_COUNTS if known == certificate.method)
         given = epsilon_lower_bound(counts, delta, significance, stored)
     whole = certificate.epsilon_lower_bound >= given - UNDERSTATED
-    return Check("whole bound", whole, f"the counts give {text_below(given, 6)}, the certificate says no less")
+    return Check("whole bound", whole, f"not understated: the counts give {text_below(given, 6)}")
 
 
 def arithmetic(certificate: Certificate) -> Check:

@@ -193,13 +193,23 @@ CLEAR = 1e-3
 """A refutation that holds at this significance needs no advice."""
 
 
-def barely_refuted(found: CertifiedEvent, claimed: float, delta: float, significance: float) -> str | None:
-    """Return what to do about a refutation that does not hold at a smaller significance; None if it does."""
+def barely_refuted(
+    found: CertifiedEvent, claimed: float, delta: float, significance: float, *, seeded: bool
+) -> str | None:
+    """Return what to do about a refutation that does not hold at a smaller significance; None if it does.
+
+    Parameters
+    ----------
+    found : CertifiedEvent
+    claimed, delta, significance : float
+    seeded : bool
+        Whether the same seed would repeat the draws.
+    """
     if significance <= CLEAR or p_value(found.decided_by.effective, claimed, delta) <= CLEAR:
         return None
     return (
         f"barely refuted: at significance {CLEAR:g} the claim would stand, and chance refutes a right one in up "
-        f"to {significance:g} of all runs; repeat with another seed and more draws"
+        f"to {significance:g} of all runs; repeat {'with another seed and' if seeded else 'it with'} more draws"
     )
 
 

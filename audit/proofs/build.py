@@ -31,7 +31,16 @@ from audit.proofs.names import (
     locations,
     without_meaning,
 )
-from audit.proofs.sources import LIST, PROJECT, STATEMENTS, library_names, project_files, sentences, theorems
+from audit.proofs.sources import (
+    LIST,
+    PROJECT,
+    STATEMENTS,
+    library_names,
+    named,
+    project_files,
+    sentences,
+    theorems,
+)
 
 NOT_CHECKED = "PROOFS NOT CHECKED"
 
@@ -220,7 +229,8 @@ def ask(
     located, alone, beyond = _ask_again(folder, suspects, module, texts, modules)
     axioms |= alone
     unexplained = library_names(project_files(folder))
-    unexplained += [problem for file, text in modules.items() for problem in hidden(folder, file, text)]
+    for file, text in modules.items():
+        unexplained += hidden(folder, file, text, named((folder / file).read_text(encoding="utf-8")))
     unexplained += [f"{axiom} is assumed in some file, beyond all levels" for axiom in beyond]
     unexplained += without_meaning(_words(texts), located)
     meanings = {word: in_full(text, located) for word, text in printed.items()}

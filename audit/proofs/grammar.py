@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from audit.proofs.recursion import visibly_ends
+from audit.proofs.recursion import TOKEN, visibly_ends
 
 CHARACTERS = re.compile(r"[^\n -~]|\"")
 """Refused: all but printable ASCII, tabs, and the mark that begins a string."""
@@ -22,10 +22,13 @@ COMMENT_MARK = re.compile(r"\(\*|\*\)")
 DOT = re.compile(r"(?P<end>\.(?=\s|$))|(?<=[\w'])\.(?=[A-Za-z_])|(?P<other>\.)")
 """A dot before a space ends a sentence, a dot may be part of a qualified name; any other dot is refused."""
 
+RUN_TOGETHER = re.compile(r"(?<![\w'])'*\d\w*[A-Za-z_']")
+"""Refused: Coq reads a number and then a word in what looks like one, as in ``do 1fix f 1``."""
+
 BULLETS = re.compile(r"^(?:(?:[-+*]+|\}|(?:(?:\d+|all|\[[^\]]*\])\s*:\s*)?\{)\s*)+")
 """Coq reads bullets and braces as separate sentences; a command may follow them."""
 
-SELECTOR = re.compile(r"^(?:\d+(?:\s*,\s*\d+)*|all)\s*:\s*(?=[a-z(\[])")
+SELECTOR = re.compile(r"^(?:\d+(?:\s*,\s*\d+)*|all)\s*:\s*")
 
 NAME = r"[A-Za-z_][\w']*"
 COQ_LIBRARIES = r"Bool|Lia|List|Lra|Machin|NArith|PeanoNat|QArith|Qreals|Ratan|Reals|ZArith"
@@ -64,16 +67,19 @@ INSIDE = (
 OPENING = (rf"(?:Theorem|Lemma) {NAME}\b.*:.*", r"Goal .+")
 """Sentences that open a proof."""
 
-TACTIC = re.compile(r"[a-z(\[].*")
+TACTIC = re.compile(r"\(*[a-z]\w*(?!\w|\s*:(?!=)).*")
+"""The first word of a tactic, which is no selector such as ``all:`` or ``par:``."""
 
 WORDS = re.compile(
     r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check"
-    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:"
+    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:|::=|#\[|\bcontext [\w']"
 )
 """Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and two leave
 proofs to the compiler of OCaml, which the gate does not trust.  Recursion has one form
-(:mod:`audit.proofs.recursion`).  Unsafe tactics let Coq compute with terms that have no type, and of propositions
-that are all equal its kernel has known errors."""
+(:mod:`audit.proofs.recursion`): what the word ``fix`` writes, a tactic could also write by filling the hole of a
+``context`` with a name.  Unsafe tactics let Coq compute with terms that have no type, of propositions that are all
+equal its kernel has known errors, ``::=`` changes a tactic of another file, and ``#[`` begins an attribute, as a
+field may have."""
 
 TACTICS_IN_TERMS = re.compile(r"\bltac2?\b")
 """Refused outside proofs: Coq 8.16 lets such a tactic change what the kernel believes of a section's variable (its
@@ -81,6 +87,9 @@ issue 16957)."""
 
 LOCAL_VALUES = re.compile(r"\blet\b|:=.*:=")
 """Refused in the declaration of a type: the kernel of Coq 8.16 may mistake such a value (its issue 22378)."""
+
+COERCION = ":>"
+"""Refused where a name is declared: a coercion could stand unseen in a recursive call."""
 
 
 def _any(forms: tuple[str, ...]) -> re.Pattern[str]:
@@ -147,7 +156,7 @@ def refused(text: str) -> Iterator[str]:
     yield from (f"a dot that ends no sentence: {place}" for place in odd)
     reader = _Reader()
     for sentence in sentences:
-        if not reader.accepts(sentence) or WORDS.search(sentence):
+        if not reader.accepts(sentence) or WORDS.search(sentence) or RUN_TOGETHER.search(sentence):
             yield sentence
     if reader.proof or reader.sections:
         yield "a proof or a section does not end"
@@ -196,7 +205,23 @@ def _unsound(sentence: str) -> bool:
         return True
     if word in {"Inductive", "Record"} and LOCAL_VALUES.search(sentence):
         return True
-    return word != "Ltac" and TACTICS_IN_TERMS.search(sentence) is not None
+    if word not in {"Theorem", "Lemma", "Goal", "Ltac"} and COERCION in sentence:
+        return True
+    return word != "Ltac" and (TACTICS_IN_TERMS.search(sentence) is not None or declares_several(sentence))
+
+
+def declares_several(sentence: str) -> bool:
+    """Return whether a ``with`` belongs to no ``match``.
+
+    It begins another declaration: functions that call each other, or proofs of which Coq makes such functions, and
+    nothing shows that they end.
+    """
+    waiting = 0
+    for token in TOKEN.findall(sentence):
+        waiting += (token == "match") - (token == "with")
+        if waiting < 0:
+            return True
+    return False
 
 
 def _line(text: str, mark: re.Match[str]) -> int:

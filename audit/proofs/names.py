@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -24,6 +24,9 @@ LOCATED = re.compile(r"^(?:Constant|Inductive|Constructor) ([\w'.]+)(?: \(alias 
 
 DECLARED = ("def", "rec", "ind", "constr", "proj", "inst", "prf", "thm", "ax", "coind", "scheme", "class", "meth")
 """Kinds of lines in a ``.glob`` file that declare a constant."""
+
+PARTS = ("constr", "proj", "meth")
+"""Kinds of lines for what belongs to a type."""
 
 INDUCTIVE = ("ind", "rec", "coind", "class")
 SCHEMES = ("_ind", "_rec", "_rect", "_sind")
@@ -64,12 +67,16 @@ def in_full(text: str, located: Mapping[str, str]) -> str:
     return WORD.sub(lambda word: located.get(word.group(), word.group()), text)
 
 
-def declared(folder: Path, file: str) -> set[str]:
-    """Return the names that the sentences of a compiled file declare, and those that Coq derives from them."""
+def declared(folder: Path, file: str, named: Container[str]) -> set[str]:
+    """Return the names that Coq says a compiled file declares, and those that it derives from them.
+
+    Besides constructors and fields only those count that the reader of sources has seen: another one may be the
+    second that a sentence declares.
+    """
     names = set()
     for line in (folder / file).with_suffix(".glob").read_text(encoding="utf-8").splitlines():
         kind, *rest = line.split()
-        if kind in DECLARED:
+        if kind in PARTS or (kind in DECLARED and rest[-1] in named):
             names.add(rest[-1])
             names |= {f"{rest[-1]}{scheme}" for scheme in SCHEMES if kind in INDUCTIVE}
     return names
@@ -80,9 +87,9 @@ def constants(printed: str) -> list[str]:
     return [name.group(1) for name in HEADER.finditer(printed.partition(":=")[2])]
 
 
-def hidden(folder: Path, file: str, printed: str) -> Iterator[str]:
+def hidden(folder: Path, file: str, printed: str, named: Container[str]) -> Iterator[str]:
     """Yield the constants of a compiled file that none of its sentences declares."""
-    known = declared(folder, file)
+    known = declared(folder, file, named)
     module = Path(file).stem
     for name in constants(printed):
         if name not in known:

@@ -2,7 +2,8 @@
 
 Its check that a recursion ends has errors (Coq's issues 20413, 20455, 20555 and 21839), which ``coqchk`` shares:
 with the second, False is proved under no axioms.  So the gate asks for more: one ``match`` on parameters, and
-every call on a variable that this match binds inside a constructor, always at the same parameter.
+every call on a variable that this match binds inside a constructor, always at the same parameter.  The function
+is no argument of another one, which might call it on anything.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ REFUSED = {"@", "as", "return", "fix", "cofix", "where", "ltac", "#", "{", "exis
 """In a recursive function: what could give a call or a part another name, or a name to something else."""
 
 NO_ARGUMENT = {"in", "then", "else", "end", "with", "if", "let", "fun", "forall", "exists"}
+
+AFTER = {*NO_ARGUMENT, *"+-*/\\%=<>&|,;:", "::"}
+"""What ends a call.  Anything else may be a notation that takes the last argument, as ``f p~0`` is of ``p~0``."""
 
 BINDERS = {"fun": "=>", "forall": ",", "exists": ",", "let": ":="}
 """What binds variables, and what ends the part with their names."""
@@ -69,11 +73,16 @@ def _parameters(binders: Sequence[str]) -> list[str] | None:
 
 
 def _groups(tokens: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield tokens outside brackets, and lists of those inside with their brackets; nothing after an open one."""
+    """Yield tokens outside brackets, and lists of those inside with their brackets.
+
+    Nothing comes after a bracket that does not close, or that has not been opened.
+    """
     start = depth = 0
     for place, token in enumerate(tokens):
         start = place if depth == 0 else start
         depth += (token in OPENING) - (token in CLOSING)
+        if depth < 0:
+            return
         if depth == 0:
             yield token if start == place else list(tokens[start : place + 1])
 
@@ -109,15 +118,25 @@ def _rebound(tokens: Sequence[str]) -> set[str]:
 
 
 def _calls(name: str, tokens: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the arguments of each occurrence of a name; one in brackets as an empty text."""
+    """Yield the arguments of each occurrence of a name; none where it is itself an argument."""
     for place, token in enumerate(tokens):
         if token == name:
-            arguments: list[str] = []
-            for group in _groups(tokens[place + 1 :]):
-                if not isinstance(group, str):
-                    arguments.append("")
-                elif (WORD.match(group) or group.isdigit()) and group not in NO_ARGUMENT:
-                    arguments.append(group)
-                else:
-                    break
-            yield arguments
+            yield [] if place and _is_applied(tokens[place - 1]) else _arguments(tokens[place + 1 :])
+
+
+def _is_applied(token: str) -> bool:
+    """Return whether what stands behind this token may be its argument."""
+    return token in CLOSING or (re.match(r"\w", token) is not None and token not in NO_ARGUMENT)
+
+
+def _arguments(tokens: Sequence[str]) -> list[str]:
+    """Return the arguments in front of what ends a call; one in brackets as an empty text."""
+    arguments: list[str] = []
+    for group in _groups(tokens):
+        if not isinstance(group, str):
+            arguments.append("")
+        elif re.match(r"\w", group) and group not in NO_ARGUMENT:
+            arguments.append(group)
+        else:
+            return arguments if group in AFTER else []
+    return arguments

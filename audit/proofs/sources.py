@@ -43,6 +43,18 @@ def theorems(text: str) -> list[str]:
     return [match.group(1) or match.group(2) for match in found if match]
 
 
+NAMED = re.compile(r"[A-Z]\w* ([\w']+)")
+"""The name that a sentence declares, as the reader sees it: each declares one."""
+
+
+def named(text: str) -> set[str]:
+    """Return the names that the sentences of a Coq file declare, with those that Coq gives to its goals."""
+    found = sentences(text)
+    goals = sum(sentence.startswith("Goal ") for sentence in found)
+    unnamed = {f"Unnamed_thm{number}" for number in ["", *range(goals - 1)][:goals]}
+    return unnamed | {match.group(1) for match in map(NAMED.match, found) if match}
+
+
 def project_files(folder: Place) -> list[str]:
     """Return the Coq files that a project compiles, in its order."""
     lines = (folder / LIST).read_text(encoding="utf-8").split()

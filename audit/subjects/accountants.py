@@ -82,7 +82,9 @@ def reported_epsilon(accountant: str, asked: NoisySums) -> Fraction | None:
     except (SubjectError, ReadingError):
         raise
     except FAILURES as problem:
-        raise SubjectError(f"{accountant} failed: {type(problem).__name__}: {problem}") from problem
+        own = accountant not in LIBRARIES and isinstance(problem, TypeError)
+        called = f" (it is called with the keywords {', '.join(_keywords(asked))})" if own else ""
+        raise SubjectError(f"{accountant} failed: {type(problem).__name__}: {problem}{called}") from problem
     try:
         # a float's exact value, not its shortest decimal; a truth value is no number
         if hasattr(answer, "__float__") and not isinstance(answer, (bool, np.bool_)):

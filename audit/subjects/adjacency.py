@@ -63,6 +63,8 @@ def _form(given: Any) -> Any:
             return type(given), [_form(part) for part in given]
         case dict():
             return type(given), [(repr(name), _form(part)) for name, part in given.items()]
+        case set() | frozenset():
+            return type(given), sorted(repr(_form(part)) for part in given)
     return type(given), repr(given)
 
 

@@ -64,7 +64,7 @@ def _told(left: Any, right: Any) -> tuple[Any, Any]:
     """Return both inputs as JSON; for long ones, a digest and the first records in which they differ."""
     inputs = [as_json(given) for given in (left, right)]
     texts = [
-        [json.dumps(record) for record in given] if isinstance(given, list) else [json.dumps(given)]
+        [json.dumps(record, sort_keys=True) for record in (given if isinstance(given, list) else [given])]
         for given in inputs
     ]
     if all(sum(map(len, records)) <= MOST_TOLD for records in texts):
@@ -167,4 +167,13 @@ def as_json(given: Any) -> Any:
         return [as_json(part) for part in given]
     if isinstance(given, dict):
         return {str(name): as_json(part) for name, part in given.items()}
+    if isinstance(given, set | frozenset):
+        # sorted: with texts they stand in another order in each process
+        return sorted(map(as_json, given), key=_in_order)
     return given if given is None or isinstance(given, int | float | str) else _ADDRESS.sub("", repr(given))[:1000]
+
+
+def _in_order(shown: Any) -> tuple[bool, float, str]:
+    """Return what sorts the elements of a set: numbers by size, others by their text."""
+    number = isinstance(shown, int | float)
+    return not number, shown if number else 0, json.dumps(shown, sort_keys=True)

@@ -37,6 +37,7 @@ WHAT = {
     "residues": "numbers that are multiples of .05",
     "places": "numbers of which most are multiples of 1/64, or at two places in each cell of the grid",
     "own ratio": "the subject's own likelihood ratio, asked on outputs of both inputs together",
+    "sums": "values that a sum of two coordinates has often",
     "ties": "how many coordinates are equal",
     "codes": "values that come again on one input alone, beside noise",
     "arrays": "two arrays of outputs",

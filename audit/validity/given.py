@@ -81,7 +81,7 @@ def canaries_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, 
         members = rng.random(draws) < 0.5
         told = rng.random(draws) < 1 / (1 + math.exp(-known.true_epsilon))
         scores = np.where(told, members, ~members)
-        bounds = {
+        bounds: dict[str, float] = {
             method: canary_lower_bound(scores, members, guesses=GUESSES, significance=SIGNIFICANCE, bound=method)
             for method in METHODS
         }

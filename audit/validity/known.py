@@ -420,6 +420,28 @@ IN_PLACES = (
 
 
 @dataclass(frozen=True)
+class InSums(ByResponse):
+    """Answers by whether the sum of two numbers is 3 or 0, one time in three, and else by nothing.
+
+    Parameters
+    ----------
+    response : TwoOutcomes
+        Whether it is 3.
+    """
+
+    def sample(self, data: float, count: int, rng: np.random.Generator) -> FloatArray:
+        """Return `count` times three numbers, shape (count, 3)."""
+        numbers = rng.laplace(0.0, 16.0, size=(count, 3))
+        answers = rng.random(count) < 1 / 3
+        numbers[answers, 2] = 3 * self.response.sample(data, count, rng)[answers, 0] - numbers[answers, 1]
+        return numbers
+
+
+IN_SUMS = (Known("randomised response by a sum", InSums(RESPONSE), RESPONSE.true_epsilon()),)
+"""Audited by values that a sum of two coordinates has often."""
+
+
+@dataclass(frozen=True)
 class ScoredResponse(TwoOutcomes):
     """A randomised response that knows its likelihood ratio."""
 

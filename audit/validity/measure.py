@@ -41,6 +41,7 @@ from audit.validity.known import (
     IN_CELLS,
     IN_DIRECTIONS,
     IN_PLACES,
+    IN_SUMS,
     IN_UNITS,
     KNOWN,
     KNOWN_ANYTIME,
@@ -236,6 +237,11 @@ def ratio_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, boo
     return _once(known, draws, seed, "own ratio", ("likelihood_ratio",))
 
 
+def sums_once(known: Known, draws: int, seed: tuple[int, ...]) -> dict[str, bool]:
+    """Return whether the bound from values that a sum of two coordinates has often is above the truth."""
+    return _once(known, draws, seed, "sums", ("coordinates", "directions"))
+
+
 def _once(
     known: Known, draws: int, seed: tuple[int, ...], name: str, families: tuple[str, ...]
 ) -> dict[str, bool]:
@@ -267,6 +273,7 @@ AT_ONE_SIZE = (
     (codes_once, AMONG_CODES),
     (places_once, IN_PLACES),
     (ratio_once, SCORED),
+    (sums_once, IN_SUMS),
 )
 """Kinds of one size: the fewest draws that make enough calls, and several stages."""
 

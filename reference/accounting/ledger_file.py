@@ -246,7 +246,8 @@ def _opened(path: Path, flags: int) -> int:
         # a pipe would wait for a reader or a writer
         handle = os.open(path, flags | os.O_NONBLOCK)
     except (OSError, ValueError) as problem:
-        raise MissingLedgerError(f"cannot be opened: {_said(problem)}", str(path)) from problem
+        remedy = "; make one with `cfm ledger create`" if isinstance(problem, FileNotFoundError) else ""
+        raise MissingLedgerError(f"cannot be opened: {_said(problem)}{remedy}", str(path)) from problem
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise MissingLedgerError("is a folder or a device, not a file", str(path))

@@ -37,7 +37,7 @@ from reference.common.errors import (
     ReadingError,
     UncountableReleaseError,
 )
-from reference.common.numbers import RealLike, decimal_above, decimal_below, decimal_text
+from reference.common.numbers import RealLike, decimal_above, decimal_below, short_text
 from reference.common.printable import one_line
 
 NOT_COUNTED = (
@@ -348,9 +348,9 @@ def _published_line_of(releases: Sequence[CountedRelease], terms: LedgerTerms) -
 
 def _shown(value: Fraction) -> str:
     """Return a number in six digits, rounded up."""
-    return decimal_text(decimal_above(value, 6))
+    return short_text(decimal_above(value, 6))
 
 
 def _below(value: Fraction) -> str:
     """Return a number in six digits, rounded down."""
-    return decimal_text(decimal_below(value, 6))
+    return short_text(decimal_below(value, 6))

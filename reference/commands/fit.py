@@ -61,6 +61,9 @@ from reference.datasets.record_blocks import one_group_warning, part_of
 from reference.noise import RandomSource, Recorded
 from reference.registry import MECHANISMS, budget_from
 
+DEFAULTED = "epsilon 1 (the default)"
+"""Said where no option states epsilon."""
+
 DEFAULT_GRID = "0.01,0.1,1,10"
 """Epsilons of a plot when none are given."""
 
@@ -216,7 +219,9 @@ def command(
     emit(
         as_json(runs, results, counter)
         if output.format == "json"
-        else as_text(title, results, page(output.out), *notes, *counted_lines(results, counter)),
+        else as_text(
+            title, results, page(output.out), *default_lines(runs, spent), *notes, *counted_lines(results, counter)
+        ),
         output.out,
     )
     if files.predictions is not None:
@@ -225,6 +230,13 @@ def command(
         draw(curves_of(runs, results), files.plot, title, axis_of(results))
     files.done()
     return EXIT_FINE
+
+
+def default_lines(runs: Sequence[Run], spent: BudgetOptions) -> list[str]:
+    """Say which epsilon was spent, if no option says it."""
+    given = (spent.epsilon, spent.epsilon_ratio, spent.epsilon_s, spent.epsilon_n)
+    private = [one for one in runs if one.plan.spec.private]
+    return [DEFAULTED] if private and not any((*given, private[0].epsilon)) else []
 
 
 def prepared(
@@ -293,7 +305,7 @@ def run_repaired(
         wanted = wanted_from(mine, spent, named, readings, output.seed, watch.read)
         warn_of_nothing_kept(wanted, asked.splits, files.release, output.format)
         made = fits_of(wanted, asked.splits, asked.split_seed, asked.test_share, ledger, watch)
-    return show(made, output, files.release, ledger)
+    return show(made, output, files.release, ledger, [] if spent.epsilon else [DEFAULTED])
 
 
 def require_moderate(large: tuple[str, Fraction] | None) -> None:

@@ -231,8 +231,10 @@ def fits_of(
     return Fits(releases, found, where, advice)
 
 
-def show(made: Fits, output: OutputOptions, release: str | None, ledger: ReleaseLedger | None) -> int:
-    """Print the fits, and write the release."""
+def show(
+    made: Fits, output: OutputOptions, release: str | None, ledger: ReleaseLedger | None, notes: Sequence[str]
+) -> int:
+    """Print the fits with notes on the budget, and write the release."""
     _warn(constant_warnings(made.found) or gain_warnings(made.found, made.where))
     if release is not None:
         write_file("release", release, json_text(plain(made.releases[0])))
@@ -242,9 +244,7 @@ def show(made: Fits, output: OutputOptions, release: str | None, ledger: Release
     first = made.releases[0]
     bins = crowded(np.array(first.counts), first.domain.domain)
     emit(
-        json_text(document)
-        if output.format == "json"
-        else as_text(document, made.advice.forecast, made.where, bins, page(output.out)),
+        json_text(document) if output.format == "json" else as_text(document, made, bins, page(output.out), notes),
         output.out,
     )
     return EXIT_FINE
@@ -313,19 +313,22 @@ def document_of(
     }
 
 
-def as_text(document: dict[str, Any], forecast: str, where: str, bins: Sequence[str], on: Page) -> str:
+def as_text(document: dict[str, Any], made: Fits, bins: Sequence[str], on: Page, notes: Sequence[str]) -> str:
     """Return the result in lines; most records are in one bin of the numbers `bins`."""
     readings, exact_part = document["readings"], document["privacy"]["exact"]["per_release"]
     upper = exact_part["epsilon"]
     if isinstance(upper, dict):
         upper = upper["upper"] if "upper" in upper else upper["hi"]
     stated = decimal_above(exact("epsilon", upper), 6)
+    delta = exact("delta", readings["budget"]["delta"])
+    costs = "" if readings["fairness"] == "none" else "; what fairness costs is not forecast"
     lines = [
         (
-            f"{REPAIRED}: ({short_text(stated)}, {readings['budget']['delta']})-differential "
+            f"{REPAIRED}: ({short_text(stated)}, {short_text(delta)})-differential "
             f"privacy for each release, {readings['adjacency']}, noise {readings['noise']}"
             + (f", persons with {readings['rows_per_person']} rows" if "rows_per_person" in readings else "")
         ),
+        *notes,
         *(["seeded: for study, not a release"] if readings["seeded"] else []),
         *(
             ["No ledger counts these releases: add --ledger FILE."]
@@ -333,13 +336,13 @@ def as_text(document: dict[str, Any], forecast: str, where: str, bins: Sequence[
             else [f"Counted in {document['ledger']}."]
         ),
         f"fairness {readings['fairness']}, slack {readings['slack']}, {readings['records']:,} records",
-        f"forecast: {forecast}{'' if readings['fairness'] == 'none' else '; what fairness costs is not forecast'}",
+        f"forecast: {made.advice.forecast}{costs}",
         *(
             [f"Nearly all records are in one bin of {', '.join(bins)}: narrower bounds with `clip` may tell more."]
             if bins
             else []
         ),
-        f"metrics {where} ({NOT_PRIVATE}):",
+        f"metrics {made.where} ({NOT_PRIVATE}):",
     ]
     for name, value in document["metrics"].items():
         if name != "note":

@@ -42,7 +42,7 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
     yield f"{MARK} {NOT_PRIVATE}."
     if any(result.sampling_error is not None for result in results):
-        yield "+- after a risk difference: its sampling error on the records measured."
+        yield "± after a risk difference: its sampling error on the records measured."
     yield "Published: the paper's theorem as printed."
     yield "Exact: what the noise gives over all neighbouring data sets of rows that the declared domain encodes."
     by_readings: dict[str, list[str]] = {}
@@ -168,7 +168,7 @@ def _with_spread(summary: dict[str, float | None], error: float | None = None) -
     if summary["mean"] is None:
         return "-"
     spread = error if summary["std"] is None else summary["std"]
-    return f"{summary['mean']:.4f}" + ("" if spread is None else f" +- {spread:.4f}")
+    return f"{summary['mean']:.4f}" + ("" if spread is None else f" ± {spread:.4f}")
 
 
 def _notes(result: Evaluation) -> str:

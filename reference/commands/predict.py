@@ -88,4 +88,4 @@ def names_of(files: Sequence[DomainFile]) -> tuple[str, str]:
 def for_new_records(declared: DomainFile, files: Sequence[DomainFile]) -> DomainFile:
     """Return the domain of new records: label and group are optional where they are not needed."""
     marks = {marker.column for found in files for marker in (found.label, found.group) if marker}
-    return declared.with_(ignore=(*declared.ignore, *sorted(marks)))
+    return declared.with_(ignore=(*declared.ignore, *sorted(marks - declared.what_is_read.keys())))

@@ -61,8 +61,10 @@ def exact(name: str, value: Any) -> Fraction:
             return Fraction(int(value))
         if isinstance(value, Decimal) or (isinstance(value, str) and "/" not in value):
             number = Decimal(value)
-            # before the power of ten is written out: 1e-999999999 would fill the memory
-            if number and abs(number.adjusted()) > LARGEST_EXPONENT:
+            # before the power of ten is written out: 1e-999999999 would fill the memory, and 0e999999999 too
+            if number == 0:
+                return Fraction(0)
+            if abs(number.adjusted()) > LARGEST_EXPONENT:
                 raise ValueError("exponent out of range")
         return Fraction(value)
     except (ValueError, TypeError, ArithmeticError):

@@ -25,6 +25,7 @@ from reference.common.errors import (
     MissingColumnError,
     ReadingError,
 )
+from reference.common.numbers import exact, is_number_text
 from reference.common.printable import quoted
 from reference.datasets.csv_table import hint_of_delimiter
 from reference.datasets.numeric_columns import Numbers, NumericEncoder, is_held, is_whole, rows_in_cache
@@ -33,7 +34,7 @@ from reference.datasets.table import AHEAD, ROWS_READ, Block, Place, TableFile, 
 from reference.domain.attributes import Numeric
 from reference.domain.file import DomainFile
 from reference.domain.markers import A_DATE, as_declared, is_missing_text, numbers_of, remedy
-from reference.domain.values import Column, is_missing, missing_values
+from reference.domain.values import Column, entry, is_missing, missing_values
 from reference.moments import Moments
 from reference.records import Records, encode_table, is_inside
 
@@ -278,7 +279,19 @@ def encode_raw(declared: DomainFile, table: Mapping[str, Column]) -> Records:
         empty = isinstance(problem.value, str) and not problem.value
         if is_missing(problem.value) or empty or (numeric and is_missing_text(problem.value)):
             said += _missing(declared, {name: table[name] for name in names})
-        raise type(problem)(said, row=problem.row, column=problem.column, value=problem.value) from problem
+        value = _as_written(problem.value, table.get(problem.column or "", ()), problem.row)
+        raise type(problem)(said, row=problem.row, column=problem.column, value=value) from problem
+
+
+def _as_written(value: Any, values: Column, row: int) -> Any:
+    """Return the text of a cell where the number that an error shows is another one, as infinity is for 1e400."""
+    text = entry(values, row) if row < len(values) else None
+    if not isinstance(value, float) or not isinstance(text, str) or not is_number_text(text):
+        return value
+    try:
+        return value if exact("value", value) == exact("value", text) else text
+    except ReadingError:
+        return text
 
 
 def _missing(declared: DomainFile, table: Mapping[str, Column]) -> str:

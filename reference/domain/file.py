@@ -72,10 +72,10 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         label = self.label or Marker("(label)")
         group = self.group or (Marker("(group)") if self.keep_group else None)
         self._domain(label, group)
-        declared = {attribute.name for attribute in self.attributes}
         for index, name in enumerate(self.ignore):
-            if name in declared:
-                raise DomainFileError(f"{name!r} is declared, so it cannot be ignored", place=f"ignore[{index}]")
+            if name in self.what_is_read:
+                problem = f"{name!r} is declared as {self.what_is_read[name]}, so it cannot be ignored"
+                raise DomainFileError(problem, place=f"ignore[{index}]")
 
     @classmethod
     def of(cls, domain: Domain) -> DomainFile:
@@ -102,6 +102,18 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         if self.label is None:
             raise DomainFileError("no label is declared; add it, or name its column", place="label")
         return self._domain(self.label, self.group)
+
+    @property
+    def _markers(self) -> dict[str, Marker]:
+        """The declared label and group."""
+        markers = {"label": self.label, "group": self.group}
+        return {what: marker for what, marker in markers.items() if marker is not None}
+
+    @property
+    def what_is_read(self) -> dict[str, str]:
+        """What each raw column is declared as, in the order of declaration."""
+        found = dict.fromkeys((attribute.name for attribute in self.attributes), "an attribute")
+        return found | {marker.column: f"the {what}" for what, marker in self._markers.items() if marker.column}
 
     @property
     def public_attributes(self) -> tuple[Attribute, ...]:
@@ -159,14 +171,14 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
         reference.common.errors.MissingColumnError, reference.common.errors.ExtraColumnError
             When the table's columns are not the declared ones.
         """
-        markers = [marker.column for marker in (self.label, self.group) if marker is not None and marker.column]
-        declared = list(dict.fromkeys([*(attribute.name for attribute in self.attributes), *markers]))
+        declared = list(self.what_is_read)
         # what without_marks returns has a label without a column, and a group only if predictions use it
         new = self.label is not None and not self.label.column
         there, known = set(present), {*declared, *self.ignore}
         for name in declared:
             if name not in there:
-                why = ": this release uses the group at prediction" if new and name in markers else ""
+                marks = new and self.what_is_read[name] != "an attribute"
+                why = ": this release uses the group at prediction" if marks else ""
                 raise MissingColumnError(f"a declared column is missing{why}", column=name)
         for name in present:
             if name not in known:
@@ -180,7 +192,7 @@ class DomainFile(Document, frozen=True, kw_only=True, tag_field="schema", tag="d
     def from_data(self) -> tuple[str, ...]:
         """Raw columns whose bounds or values were read from the data, so they are not public."""
         marked = [attribute.name for attribute in self.attributes if attribute.from_data]
-        marked += [marker.column for marker in (self.label, self.group) if marker is not None and marker.from_data]
+        marked += [marker.column for marker in self._markers.values() if marker.from_data]
         return tuple(dict.fromkeys(marked))
 
     def require_public(self) -> None:

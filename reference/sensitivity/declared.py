@@ -48,11 +48,19 @@ class Declared:
         Of the same dimension and norm.
     s : int or None
         Coordinate with its own weight; None where all weights are equal.
+
+    Raises
+    ------
+    reference.common.errors.DeclarationError
+        For a domain that the paper does not treat: the finite maximum is one of entries from 0 up.
     """
 
     domain: Domain
     setting: Setting
     s: int | None = None
+
+    def __post_init__(self) -> None:
+        self.domain.require_of_paper()
 
     def __hash__(self) -> int:
         # groups of categories are a dict

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from audit.auditor.events.atoms import learn_atoms
 from audit.auditor.events.bits import KINDS, BitScore, EqualityScore
 from audit.auditor.events.columns import Columns
 from audit.auditor.events.directions import learn_directions
@@ -229,6 +230,7 @@ def _trees(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
 def _directions(left: FloatArray, right: FloatArray, _: Columns) -> Iterator[Score]:
     if left.shape[1] >= 2:
         yield from learn_directions(left, right)
+        yield from learn_atoms(left, right)
 
 
 def _categories(left: FloatArray, right: FloatArray, columns: Columns) -> Iterator[Score]:

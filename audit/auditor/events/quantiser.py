@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.auditor.events.noise import NARROW, OF_THEIR_SIZE, Reach, common_pitch, usual_size
+from audit.auditor.events.noise import NARROW, OF_THEIR_SIZE, Reach, common_pitch, residues, usual_size
 from audit.auditor.events.protocol import Score
 from audit.auditor.events.units import UNITS, Unit, unit_of
 from reference.common.arrays import FloatArray
@@ -86,7 +86,7 @@ class Quantiser:
         way to steps that grow.
         """
         pairs = [(finite_of(left[:, k]), finite_of(right[:, k])) for k in range(left.shape[1])]
-        of_all = [_Coordinate.of(*pair) for pair in pairs]
+        of_all = [_Coordinate.of(*pair, reach) for pair, reach in zip(pairs, residues(left, right), strict=True)]
         alone = cls._with(of_all, alone=True)
         others = len(of_all) > 1 and any(one.needs(one.reach.together) for one in of_all)
         joint = cls._with(of_all, alone=False) if others else alone
@@ -191,7 +191,7 @@ class _Coordinate:
     reach: Reach
 
     @classmethod
-    def of(cls, left: FloatArray, right: FloatArray) -> _Coordinate:
+    def of(cls, left: FloatArray, right: FloatArray, residue: Reach | None) -> _Coordinate:
         values, some = np.concatenate([left, right]), np.concatenate([left[:LOOKED_AT], right[:LOOKED_AT]])
         spread, shift = _spread(values), 0
         if math.isinf(spread):
@@ -202,6 +202,8 @@ class _Coordinate:
         step = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
         with np.errstate(over="ignore"):
             spread = float(np.ldexp(spread, shift))
+        if residue is not None:
+            return cls(values, some, step, spread, None, residue)
         unit = unit_of(values)
         return cls(values, some, step, spread, unit, Reach.of(left, right, unit, spread))
 
@@ -222,14 +224,15 @@ class _Coordinate:
         if unit is not None and self.step > min(own, KNOWN_STEP):
             return min(self.step, own), unit, False
         if least > self.step:
-            if self.spread >= NARROW * least:
+            if self.spread >= NARROW * least or self.reach.partly:
                 return least, unit, False
             pitch = 0.0 if self.reach.moved else common_pitch(self.values)
             if pitch >= (min(1.0, least) if alone else least):
                 return min(pitch, least), unit, False
-            top = math.ceil(math.log2(float(np.abs(self.values).max())))
+            top = math.ceil(math.log2(max(least, float(np.abs(self.values).max()))))
             return 2.0 ** min(top + 2, MOST_HIDDEN), None, True
-        return (-smallest_step(self.some) if _too_coarse(self.step, self.some) else self.step), unit, False
+        growing = not self.reach.partly and _too_coarse(self.step, self.some)
+        return -smallest_step(self.some) if growing else self.step, unit, False
 
 
 def finite_of(values: FloatArray) -> FloatArray:

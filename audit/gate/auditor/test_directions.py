@@ -11,6 +11,7 @@ import pytest
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import Event, Quantiser, directions, event_of, stored_event
+from audit.auditor.events.atoms import learn_atoms
 from audit.auditor.events.directions import (
     BOUNDED_BY,
     DIRECTION_ROWS,
@@ -165,7 +166,11 @@ def test_no_sample_is_too_odd(rows, spoiled):
         elif spoiled in ("tiny", "huge"):
             sample[:] = sample * 1e-310 if spoiled == "tiny" else sample.clip(-5, 5) * 3e307
     found = [
-        [score.to_json() for learn in (learn_directions, learn_hidden) for score in learn(left, right)]
+        [
+            score.to_json()
+            for learn in (learn_directions, learn_hidden, learn_atoms)
+            for score in learn(left, right)
+        ]
         for _ in range(2)
     ]
     assert found[0] == found[1]

@@ -10,6 +10,7 @@ import pytest
 
 from audit.auditor.distinguish import Estimate, Terms, estimate
 from audit.auditor.events import Event, Quantiser, places
+from audit.auditor.events import noise as float_noise
 from audit.auditor.events.noise import OF_THEIR_SIZE, Reach
 from audit.auditor.events.scores import CoordinateScore
 from audit.auditor.notes import NEAR_NOISE
@@ -157,6 +158,89 @@ def test_what_is_far_above_float_noise_is_seen(name):
     assert right.epsilon_lower_bound < 0.1
 
 
+def with_residue(residue: Callable[[FloatArray], FloatArray]) -> Law:
+    return lambda data, noise: (data + noise, residue(data + noise))
+
+
+def single_sum(data: float, noise: FloatArray) -> tuple[FloatArray, ...]:
+    small = np.float32(data) + noise.astype(np.float32)
+    one = np.float32(1)
+    return small.astype(np.float64), (small + (one - small) - one).astype(np.float64)
+
+
+def product(values: FloatArray) -> FloatArray:
+    return (values * 3.7 - values * 2.7) - values
+
+
+RESIDUES = {
+    "sum": (lambda data, noise: (*(y := data + noise, 1 - y), y + (1 - y) - 1), 0.0),
+    "width": (with_residue(lambda y: ((y + 1.96) - (y - 1.96)) - 3.92), 3.0),
+    "there and back": (with_residue(lambda y: ((y + 0.1) - 0.1) - y), 0.0),
+    "there and back alone": (lambda data, noise: (((data + noise + 0.1) - 0.1) - (data + noise),), 0.0),
+    "far and back": (with_residue(lambda y: ((y + 1e6) - 1e6) - y), 3.0),
+    "products": (with_residue(product), 0.0),
+    "products alone": (lambda data, noise: (product(data + noise),), 3.0),
+    "products of large numbers": (with_residue(lambda y: (y * 100.1 - y * 99.1) - y), 0.0),
+    "products, in thirds": (with_residue(lambda y: product(y) / 3), 0.0),
+    "products, and what is cut off": (with_residue(lambda y: product(y) + np.maximum(y - 5, 0)), 0.0),
+    "single precision": (single_sum, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", RESIDUES)
+def test_what_rounding_leaves_refutes_nothing(name, monkeypatch):
+    """The bound was 3 to 7.7, where 1 is right: the sign of the third number in (y, 1 - y, y + (1 - y) - 1)."""
+    law, first = RESIDUES[name]
+    subject = Of(law, (first, first + 1.0))
+    found = audit(subject)
+    assert found.verdict(1.0) in (("undecided",) if "alone" in name else ("not refuted", "undecided"))
+    last = len(law(0.0, np.zeros(1))) - 1
+    # others are looked at, on a coarser grid
+    whole = name not in ("far and back", "products, and what is cut off")
+    assert any(note.startswith(f"{NEAR_NOISE} output[{last}]:") for note in found.notes) == whole
+    # broken control
+    for share in ("RESIDUE", "RESIDUE_OF_SINGLE"):
+        monkeypatch.setattr(float_noise, share, 0.0)
+    assert audit(subject).verdict(1.0) == "refuted"
+
+
+def of_three_bits(values: FloatArray) -> FloatArray:
+    significands, exponents = np.frexp(values)
+    rounded: FloatArray = np.ldexp(np.rint(significands * 8), exponents - 3)
+    return rounded
+
+
+TINY = {
+    "alone": lambda data, noise: (1e-17 * (data + noise),),
+    "beside others": lambda data, noise: (noise[::-1], 1e-17 * (data + noise)),
+    "alone, in single precision": lambda data, noise: (np.float32(1e-17) * (data + noise).astype(np.float32),),
+    "whole numbers of a small unit": lambda data, noise: (1e-17 * (2 * np.rint(10 * noise) + data),),
+    "small floats": lambda data, noise: (of_three_bits(1e-3 * (data + noise)),),
+    "beside a residue": lambda data, noise: (y := data + noise, product(y)),
+    "now and then, instead of a residue": lambda data, noise: (
+        noise[::-1],
+        np.where(noise < data - 2, 1e-9, product(noise[::-1])),
+    ),
+    "halves beside microseconds": lambda data, noise: (
+        1e3 * MILLISECONDS + noise[::-1],
+        np.rint(2 * noise) + data / 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_tiny_numbers_are_no_residues(name):
+    law = TINY[name]
+    assert audit(Of(law, (0.0, 1.0), 0.4)).verdict(1.0) == "refuted"
+    assert audit(Of(law, (0.0, 0.0), 0.4)).verdict(1.0) in ("not refuted", "undecided")
+
+
+@pytest.mark.parametrize("size", [1e-17, 2.0**-54])
+def test_a_secret_far_below_other_numbers_is_noted(size):
+    found = audit(Of(lambda data, noise: (noise, np.where(noise > 0, size * data, 0.0)), (0.0, 1.0)))
+    assert any(note.startswith(f"{NEAR_NOISE} output[1]:") for note in found.notes)
+
+
 def test_steps_are_at_least_a_share_of_the_size():
     rng = np.random.default_rng(0)
     noise = rng.laplace(size=(2, 20_000, 1))
@@ -181,3 +265,20 @@ def test_a_grid_near_float_noise_is_forged():
     assert too_fine(event, left, right, 100_000, 100_000) == ()
     forged = Event(CoordinateScore(0), 1e11, True, "left", Quantiser(np.array([2.0**-16])))
     assert too_fine(forged, left, right, 100_000, 100_000) == (0,)
+
+
+def test_a_grid_that_shows_what_rounding_left_is_forged():
+    """The event was certified once, with 7.7 where 1 is right."""
+    rng = np.random.default_rng(0)
+    left, right = (Of(RESIDUES["sum"][0]).sample(data, 50_000, rng) for data in (0.0, 1.0))
+    own = Quantiser.of(left[:20_000], right[:20_000])
+    assert too_fine(Event(CoordinateScore(2), 0.0, True, "left", own), left, right, 100_000, 100_000) == ()
+    steps = own.steps.copy()
+    steps[2] = 2.0**-74
+    forged = Event(CoordinateScore(2), 2.0**-53, False, "left", Quantiser(steps))
+    assert too_fine(forged, left, right, 100_000, 100_000) == (2,)
+    # null control: noise of a small scale has its own grid
+    left, right = (Of(TINY["beside others"]).sample(data, 50_000, rng) for data in (0.0, 1.0))
+    own = Quantiser.of(left[:20_000], right[:20_000])
+    assert own.steps[1] < 2.0**-70
+    assert too_fine(Event(CoordinateScore(1), 1e-17, True, "left", own), left, right, 100_000, 100_000) == ()

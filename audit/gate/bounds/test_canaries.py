@@ -176,6 +176,34 @@ def test_order_of_canaries_of_equal_scores_tells_nothing(kinds, last):
     assert canary_lower_bound(members & (rng.random(2_000) < 0.9), members, guesses=300) > 1.0
 
 
+@pytest.mark.parametrize("bound", [canary_lower_bound, canary_mu_lower_bound])
+def test_bound_names_what_it_assumes_and_an_order_that_does_not_show_it(bound):
+    rng = np.random.default_rng(3)
+
+    def told(scores, members):
+        found = bound(scores, members, guesses=100)
+        assert (found.guesses, found.canaries, found.significance) == (100, 600, SIGNIFICANCE)
+        for words in ("fair coin", "added or removed", "`guesses` was fixed", "place of its canary"):
+            assert words in found.assumes
+        assert ("Gaussian" in found.assumes) is (bound is canary_mu_lower_bound)
+        said = {"stand in blocks", "alternate", "scores is sorted"}
+        return {words for words in said if words in found.assumes}
+
+    # null controls: coins, whatever the scores
+    for _ in range(40):
+        members = rng.random(600) < 0.5
+        assert told(members + rng.laplace(size=600), members) == set()
+    half = np.arange(600) < 300
+    assert told(half + rng.laplace(size=600), half) == {"stand in blocks"}
+    assert told(rng.laplace(size=600), np.arange(600) % 2) == {"alternate"}
+    scores = members + rng.laplace(size=600)
+    order = np.argsort(scores)
+    # sorted together nothing is lost, apart from each other all of it
+    assert bound(scores[order], members[order], guesses=100) == bound(scores, members, guesses=100)
+    assert told(np.sort(scores), np.sort(members)) == {"stand in blocks", "scores is sorted"}
+    assert told(np.sort(rng.laplace(size=600)), members) == {"scores is sorted"}
+
+
 @pytest.mark.parametrize(
     ("scores", "members", "guesses", "said"),
     [

@@ -284,6 +284,10 @@ def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
     assert "marked" not in as_text([row_of(toy(), always(), stored)])
 
 
+def enclosed(end):
+    return {"a": {"lo": "0", "hi": end}}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "places"),
     [
@@ -293,6 +297,21 @@ def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
         ({"a": True}, {"a": 1.0}, ["evidence.a"]),
         ({"a": [1, 2]}, {"a": [1, 2, 3]}, ["the length of evidence.a"]),
         ({"a": [1, {"b": None}]}, {"a": [1, {"b": 0}]}, ["evidence.a[1].b"]),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, []),
+        ({"a": 1}, {"b": 1}, ["the keys of evidence"]),
+        # beyond all floats
+        ({"a": 10**400}, {"a": 0.5}, ["evidence.a"]),
+        ({"a": 10**400}, {"a": 10**400}, []),
+        # ends of enclosures, some of which nobody computed
+        (enclosed("1/3"), enclosed("0.3333333333333"), []),
+        (enclosed("1/3"), enclosed("1/4"), ["evidence.a"]),
+        (enclosed("1e5000"), enclosed("1/4"), ["evidence.a.hi"]),
+        (enclosed("1e4000"), enclosed("1/4"), ["evidence.a"]),
+        (enclosed("1e400000000"), enclosed("1/4"), ["evidence.a.hi"]),
+        (enclosed("1/0"), enclosed("1/4"), ["evidence.a.hi"]),
+        (enclosed(None), enclosed("1/4"), ["evidence.a.hi"]),
+        # a record with columns of these names
+        (enclosed("high"), enclosed("high"), []),
     ],
 )
 def test_evidence_is_compared_exactly_but_for_floats(old, new, places):
@@ -386,6 +405,16 @@ def test_records_of_one_form_are_a_table_and_others_are_not():
     assert first.split() == ["unit_ball", "0", "[4,", "5]"]
     assert len(list(evidence_lines([*records[:3], {"domain": "unit_box"}]))) == 4
     assert next(evidence_lines([{"x": {"y": number}} for number in range(4)])).startswith("- ")
+
+
+def test_an_enclosure_within_a_record_is_printed_as_one_beside_it():
+    ends, other = {"lo": "0.4", "hi": "0.5"}, {"text": "é", "list": [1, None, True]}
+    lines = list(evidence_lines({"ends": ends, "record": {"lower": ends}, "other": other}))
+    assert lines == [
+        "ends: [0.4, 0.5]",
+        'record: {"lower": [0.4, 0.5]}',
+        'other: {"text": "é", "list": [1, null, true]}',
+    ]
 
 
 # --- The page ---------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def test_known_report_is_refuted_for_replace_one_and_not_for_the_other(capsys):
     assert "epsilon = 9.99726 under replace_one" in text
     assert "epsilon = 4.37718 under add_or_remove_one" in text
     assert "refuted: the report is certainly below, by at least 5.26926" in text
-    assert "replace_one moves a sum by twice that, add_or_remove_one by that" in text
+    assert "adds at most 1 (l2): replacing it moves the sum by up to 2, removing it by up to 1" in text
     assert asked(*KNOWN, "--adjacency", "add_or_remove_one") == EXIT_FINE
     assert "not refuted: the report is not below, and at most 0.350822 above" in capsys.readouterr().out
 
@@ -119,6 +119,9 @@ def test_sensitivity_is_taken_as_it_stands(capsys):
     words = ["--noise", "laplace", "--sensitivity", "3", "--scale", "2", "--count", "2", "--reported-epsilon"]
     assert asked(*words, "3") == EXIT_FINE
     assert "add_or_remove_one" not in capsys.readouterr().out
+    for report, equal in (("3.00000000000001", True), ("3.0001", False)):
+        assert asked(*words, report) == EXIT_FINE
+        assert ("equal to the true one within rounding" in capsys.readouterr().out) is equal
     assert asked(*words, "2.9999999999999999999999") == EXIT_REFUTED
     assert "round up" in capsys.readouterr().out
 
@@ -173,7 +176,7 @@ def test_library_that_is_not_installed_is_named(capsys, monkeypatch):
         (["--reported-epsilon", "1", "--bound", "0"], "bound must be between"),
         (["--reported-epsilon", "1", "--bound", "1", "--delta", "0"], "delta must be positive with gaussian"),
         (["no_such_module:f", "--bound", "1"], "no_such_module:f cannot be imported"),
-        ([f"{HERE}:KNOWN", "--bound", "1"], "failed: TypeError"),
+        ([f"{HERE}:KNOWN", "--bound", "1"], "with the keywords noise, adjacency, count, scale, delta, bound)"),
         ([f"{HERE}:of_nothing", "--bound", "1"], "which is not a number"),
         ([f"{HERE}:of_array", "--bound", "1"], "which is not a number"),
         ([f"{HERE}:of_truth", "--bound", "1"], "reported True, which is not a number"),

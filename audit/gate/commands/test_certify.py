@@ -91,6 +91,17 @@ def test_without_coq_the_certificate_is_written_and_not_checked(affairs, tmp_pat
     assert proof.read_text(encoding="utf-8") == certificate_text(covered(read_exported(file)))
 
 
+@pytest.mark.usefixtures("without_coq")
+@pytest.mark.parametrize(
+    ("factor", "first"), [(0.5, "DOES NOT HOLD"), (1.0, "NOT CHECKED:"), (2.0, "NOT CHECKED:")]
+)
+def test_without_coq_the_first_line_says_if_a_scale_is_too_small(affairs, tmp_path, capsys, factor, first):
+    made = document(affairs, "adfc")
+    made["noise"] |= {name: made["noise"][name] * factor for name in ("scale_s", "scale_n")}
+    assert main([written(tmp_path, made)]) == EXIT_UNDECIDED
+    assert capsys.readouterr().out.startswith(first)
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_who_waits_at_a_terminal_is_told_of_coq(monkeypatch, capsys, terminal):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)

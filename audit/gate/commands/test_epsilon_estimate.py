@@ -417,7 +417,7 @@ def leak_result(probability: float, seed: int, kind: type[LeakyLaplace] = LeakyL
 @pytest.mark.parametrize("kind", [LeakyLaplace, LeaksOneOutput])
 def test_leaks_called_ruled_out_are_found_in_most_runs(kind):
     """Nine of ten are stated; 10 audits find fewer than 6 with probability below 0.002 then."""
-    stated = leak_result(0.01, 0).rarest_leak
+    stated = leak_result(0.01, 0).reach.rarest_leak
     # 3,000 outputs per input learn and choose: certifying alone would see a leak of a fifth of this
     assert stated == 50 / 3_000
 
@@ -433,5 +433,5 @@ def test_the_rarest_leak_is_counted_in_draws_only_where_it_takes_several():
     assert "less often than about once in 60 draws" in found.not_ruled_out()
     # so few draws chose the event that even a leak in each draw may be missed
     few = replace(found, estimate=replace(found.estimate, selection_draws=16))
-    assert few.rarest_leak == 1
+    assert few.reach.rarest_leak == 1
     assert "leaks that do not happen in every draw" in few.not_ruled_out()

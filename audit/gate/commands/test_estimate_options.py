@@ -95,3 +95,8 @@ def test_noise_that_no_audit_draws_is_refused_as_an_option(capsys):
 @pytest.mark.parametrize("name", ["--label", "--group", "--block-rows", "--domain-file", "--rows-per-person"])
 def test_an_option_that_no_audit_takes_is_not_listed(name):
     assert name not in {word for option in estimate.command.params for word in option.opts}
+
+
+def test_help_says_that_a_budget_is_the_claim_of_an_own_subject(capsys):
+    assert main(["--help"]) == 0
+    assert "or your claim (0 unless stated)" in " ".join(capsys.readouterr().out.split())

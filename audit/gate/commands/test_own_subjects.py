@@ -50,6 +50,27 @@ def test_option_that_one_of_several_mechanisms_uses_is_taken(capsys):
     assert f"\n{OWN}: claims (1, 0)" in capsys.readouterr().out
 
 
+class Summed(Own):
+    """A random walk: its outputs depend on each other within a call."""
+
+    def sample(self, data, count, rng):
+        return data + rng.laplace(size=(count, 1)).cumsum(axis=0)
+
+
+def test_advice_of_a_command_names_its_option(capsys):
+    assert main([f"{__name__}:Summed", "--draws", "2000", "--seed", "1"]) == 2
+    assert "or take calls whole, by --outputs-per-call\n" in capsys.readouterr().err
+
+
+def test_note_on_neighbours_names_the_attribute_to_give(capsys):
+    assert main([OWN, "--draws", "2000", "--seed", "1"]) in (0, 3)
+    assert "nobody checked that these are neighbours: give the mechanism an attribute adjacency" in (
+        output := capsys.readouterr().out
+    )
+    # its draws follow from the seed
+    assert output.rstrip().endswith("--seed 1")
+
+
 def failing(_subject):
     raise RuntimeError("no claim today")
 

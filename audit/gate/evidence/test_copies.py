@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import time
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from audit.bounds import Counts
 from audit.epsilon_estimate import main
 from audit.evidence import copies, nearness
 from audit.evidence.certificate import Certificate
+from audit.evidence.forks import copied
 from audit.gate.evidence.verifying import run
 from audit.gate.needs import exhaustively
 from reference.common.exit_codes import EXIT_FINE, EXIT_UNDECIDED, EXIT_USAGE
@@ -444,6 +446,11 @@ def test_processes_without_time_to_compare_their_first_outputs_are_a_note(capsys
     monkeypatch.setattr(copies, "FOR_FIRST", 0.0)
     found = assert_private(generator_of_a_function(0.0), 0.0, 1.0, epsilon=3, draws=10_000)
     assert f"{copies.FIRSTS_NOT_COMPARED}: 0 of {copies.PROCESSES} gave" in " ".join(found.notes)
+    # a quick subject does not take 0 s where the time was over before
+    with copied(Honest) as made:
+        note = f"{copies.FIRSTS_NOT_COMPARED}: {copies.compare_firsts(made, 0, -0.2)}"
+    assert note.endswith("gave draws within 0 s, which are too few")
+    assert re.fullmatch(copies.TOO_SLOW, note)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.8])

@@ -67,6 +67,22 @@ class Described(Own):
         return rng.laplace(data.value, size=(count, 1))
 
 
+class OfSets(Own):
+    """Inputs made from sets, which stand in another order each time: so do sets of texts in each process."""
+
+    adjacency = None
+    made = 0
+
+    def inputs(self):
+        OfSets.made += 1
+        # 0 and 8 fall into one place: the first to come stands first
+        numbers = {0, 8} if OfSets.made % 2 else {8, 0}
+        return [numbers, dict.fromkeys(numbers, 0.0)], [{0}, {0: 0.0}]
+
+    def sample(self, data, count, rng):
+        return rng.laplace(len(data[0]), size=(count, 1))
+
+
 def certificate_of(tmp_path, *words: str) -> Certificate:
     path = tmp_path / "written.json"
     draws = "10000" if "--search" in words else "3000"
@@ -89,6 +105,18 @@ def test_right_certificates_of_ones_own_subjects_hold(name, capsys, tmp_path):
     document = certificate_of(tmp_path, f"{HERE}:{name}")
     assert failed(capsys, tmp_path, document, *FRESH) == set()
     assert failed(capsys, tmp_path, document, "--replay") == set()
+
+
+def test_inputs_of_sets_are_repeated_in_whichever_order(capsys, tmp_path):
+    one, other = OfSets().inputs(), OfSets().inputs()
+    assert [list(part) for part in one[0]] != [list(part) for part in other[0]]
+    document = certificate_of(tmp_path, f"{HERE}:OfSets")
+    for words in (FRESH, ("--replay",)):
+        for made in (0, 1):
+            OfSets.made = made
+            assert failed(capsys, tmp_path, document, *words) == set()
+    forged = changed(document, inputs={**document.inputs, "right": [[9], {"0": 0.0}]})
+    assert failed(capsys, tmp_path, forged, *FRESH) == {"inputs"}
 
 
 def test_inputs_and_neighbours_of_ones_own_subject_are_found_again(capsys, tmp_path):

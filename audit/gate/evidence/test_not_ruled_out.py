@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from audit.auditor.events import Quantiser
+from audit.auditor.events.atoms import MOST_COORDINATES
 from audit.auditor.notes import finer_than_grid
 from audit.commands.estimate_text import as_text
 from audit.evidence.estimation import Audit, carried_out
@@ -263,6 +264,46 @@ def test_numbers_in_a_cell_or_two_are_named(middle, width, named, step):
     assert bool(finer_than_grid((sides[0], sides[1]), Quantiser(np.array([step])), None)) is named
 
 
+class SmallestFloat(Parity):
+    """In some outputs, none or the smallest number of full precision; noise in the others."""
+
+    share: ClassVar[float] = 0.5
+
+    def chosen(self, data: int, count: int, _: np.random.Generator) -> FloatArray:
+        return np.full((count, 1), data * np.finfo(np.float64).tiny)
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        noise = rng.laplace(scale=10, size=(count, 1))
+        return np.where(rng.random((count, 1)) < self.share, self.chosen(data, count, rng), noise)
+
+
+class SeldomSmallestFloat(SmallestFloat):
+    share = 0.05
+
+
+class TwoFloats(SmallestFloat):
+    """Null control: what rounding made two numbers of, on both inputs alike."""
+
+    def chosen(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return np.where(rng.random((count, 1)) < 0.4, 0.3, 0.1 + 0.2)
+
+
+class OneFloat(SmallestFloat):
+    """Null control: its number depends on the data, but no other one is in its cell."""
+
+    def chosen(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return np.full((count, 1), float(data))
+
+
+@pytest.mark.parametrize("kind", [SmallestFloat, SeldomSmallestFloat, TwoFloats, OneFloat])
+def test_numbers_of_one_cell_that_the_inputs_split_are_named(kind):
+    """However near they are: the text said that float noise shows the bits."""
+    rng = np.random.default_rng(5)
+    left, right = (kind().sample(data, 20_000, rng) for data in (0, 1))
+    notes = finer_than_grid((left, right), Quantiser.of(left, right), None)
+    assert (len(notes) == 1) is (kind in (SmallestFloat, SeldomSmallestFloat))
+
+
 @pytest.mark.filterwarnings("error")
 def test_the_largest_floats_are_told_apart():
     sides = np.random.default_rng(1).choice([-1.7e308, 0.0, 1.7e308], size=(2, 100, 1))
@@ -276,6 +317,24 @@ def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
     assert (SUMS in result.not_ruled_out()) is (kind is OfThree)
     assert ("residues, norms and relations of several coordinates" in result.not_ruled_out()) is (kind is OfThree)
     assert result.to_json()["not_ruled_out"] == result.not_ruled_out()
+
+
+class LargestOfPairs(Parity):
+    width = MOST_COORDINATES
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.laplace(size=(count, self.width))
+
+
+class TooManyForPairs(LargestOfPairs):
+    width = MOST_COORDINATES + 1
+
+
+@pytest.mark.parametrize("kind", [LargestOfPairs, TooManyForPairs])
+def test_sums_that_no_event_looked_at_are_named(kind):
+    said = found_of(kind, 1_000).not_ruled_out()
+    assert ("but those of two coordinates with weights 1 and 1, 2 or 1/2" in said) is (kind is LargestOfPairs)
+    assert ("pairs are looked at among up to 64 coordinates" in said) is (kind is TooManyForPairs)
 
 
 @pytest.mark.parametrize("kind", [TwoAlike, TwoOfFewAlike])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import subprocess
@@ -57,10 +58,10 @@ def test_long_arrays_choose_on_more_rows_and_certify_on_others(monkeypatch, widt
 def test_refutation_that_a_smaller_significance_would_not_give_has_advice():
     event = Event(CoordinateScore(0), 1.0, True, "left")
 
-    def said(likely: int, significance: float) -> str | None:
+    def said(likely: int, significance: float, *, seeded: bool = True) -> str | None:
         counts = Counts(likely, 10_000, 1_000, 10_000)
         found = CertifiedEvent(event, counts, 1.0, counts, "joint")
-        return barely_refuted(found, math.log(2), 0.0, significance)
+        return barely_refuted(found, math.log(2), 0.0, significance, seeded=seeded)
 
     for likely in (2_150, 2_400):
         assert epsilon_lower_bound_of(Counts(likely, 10_000, 1_000, 10_000), 0.0, 0.05) > math.log(2)
@@ -68,6 +69,9 @@ def test_refutation_that_a_smaller_significance_would_not_give_has_advice():
     assert barely is not None
     assert barely.startswith("barely refuted: at significance 0.001 the claim would stand")
     assert "in up to 0.05 of all runs; repeat with another seed and more draws" in barely
+    unseeded = said(2_150, 0.05, seeded=False)
+    assert unseeded is not None
+    assert unseeded.endswith("of all runs; repeat it with more draws")
     # the null controls: a clear refutation, and a small significance
     assert said(2_400, 0.05) is None
     assert said(2_150, 1e-4) is None
@@ -129,7 +133,18 @@ def test_undecided_is_no_success_unless_that_is_allowed():
         assert_private(ManyAtOnce(), [0.0], [1.0], **how)
     found = assert_private(ManyAtOnce(), [0.0], [1.0], allow_undecided=True, **how)
     assert found.verdict == "undecided"
-    assert UNCHECKED in found.notes
+    (note,) = found.notes
+    assert note.startswith(f'{UNCHECKED}: pass adjacency="replace_one" or "add_or_remove_one"')
+
+
+@pytest.mark.parametrize("adjacency", ["replace_one", None])
+def test_attributes_of_a_finding_have_the_names_of_its_json(adjacency):
+    found = assert_private(ManyAtOnce(), [0.0], [1.0], epsilon=1, draws=20_000, adjacency=adjacency)
+    told = found.to_json()
+    assert told == json.loads(json.dumps(told))
+    as_attributes = {name: getattr(found, name) for name in told}
+    assert as_attributes | {"claimed_delta": "0", "notes": list(found.notes)} == told
+    assert found.neighbours_checked is (adjacency is not None)
 
 
 def typed(data, rng):
@@ -178,6 +193,15 @@ def test_form_of_an_output_is_compared(left, right, said):
         return
     with pytest.raises(SubjectError, match=f"tells the inputs apart: .*{said}"):
         assert_private(formed, [0.0], [1.0], **how)
+
+
+@pytest.mark.parametrize("output", [{"sum": 1.5}, 1 + 2j, [1j, 0j]])
+def test_output_of_several_numbers_that_is_no_array_is_refused_with_advice(output):
+    with pytest.raises(SubjectError, match=r"; return the values as one array of real numbers$"):
+        assert_private(lambda *_: output, [0], [1], epsilon=1, draws=2_000)
+    # another one that is no number
+    with pytest.raises(SubjectError, match="; number the outcomes"):
+        assert_private(lambda *_: "yes", [0], [1], epsilon=1, draws=2_000)
 
 
 @pytest.mark.parametrize(
@@ -247,10 +271,13 @@ def test_undecided_says_why():
         AssertionError, match=r"undecided.*\n  0\.\d+ of the outputs have values too rare to be learned"
     ):
         assert_private(Codes(), [0], [1], epsilon=1, adjacency="replace_one")
-    with pytest.raises(AssertionError, match=r"undecided.*\n  .* no loss of any size: it always occurs\n"):
+    with pytest.raises(AssertionError, match=r"undecided.*\n  .* could not .* occurs in every output\n"):
         assert_private(lambda *_: 0.0, [0], [1], epsilon=1, draws=2_000)
-    with pytest.raises(AssertionError, match=r"undecided.*\n  .* or more: more draws are needed\n"):
+    with pytest.raises(AssertionError, match=r"\n  .* only for a loss of .* or more; about [1-9][0-9,]*0 "):
         assert_private(ManyAtOnce(), [0.0], [0.001], epsilon=0.05, draws=2_000)
+    # what the command says of such an audit
+    with pytest.raises(AssertionError, match=r"could not have refuted a claim of 8; about 256,000 draws would"):
+        assert_private(lambda data, rng: data[0] + rng.laplace(scale=1 / 8), [0.0], [1.0], epsilon=8, draws=1_000)
 
 
 KEPT: dict[float, float] = {}

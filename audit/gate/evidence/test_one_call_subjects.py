@@ -49,7 +49,8 @@ def test_neighbours_that_a_mechanism_states_are_checked():
     # null controls: neighbours, the same words, and an attribute that is no relation
     for how in ({}, {"adjacency": "replace_one"}):
         assert assert_private(Stated(), *ONE_APART, epsilon=1, **QUICK, **how).notes == ()
-    assert UNCHECKED in assert_private(OfAGraph(), *ONE_APART, epsilon=1, **QUICK).notes
+    (note,) = assert_private(OfAGraph(), *ONE_APART, epsilon=1, **QUICK).notes
+    assert note.startswith(UNCHECKED)
     assert assert_private(OfAGraph(), *ONE_APART, epsilon=1, adjacency="replace_one", **QUICK).notes == ()
     # a name of the user's own, which a function explains
     assert assert_private(ByName(), *ONE_APART, epsilon=1, adjacency=lambda *_: True, **QUICK).notes == ()
@@ -205,7 +206,7 @@ class ManyOfOneGenerator:
     ("mechanism", "name"), [(OfOneGenerator(), "mechanism(data, rng)"), (ManyOfOneGenerator(), "sample()")]
 )
 def test_note_names_what_the_user_wrote(mechanism, name):
-    found = assert_private(mechanism, [0.0], [1.0], epsilon=1, **QUICK)
+    found = assert_private(mechanism, [0.0], [1.0], epsilon=2, **QUICK)
     assert any(note.startswith(f"{name} draws from the generator that the whole process") for note in found.notes)
 
 

@@ -79,6 +79,20 @@ def test_right_ones_twice(assert_private):
     # of the imported call the default is what is left
     assert audit.assert_private(noisy_sum, [1.0], [0.0], epsilon=1).to_json()["draws"] == 20_000
 
+def helper(assert_private, place):
+    assert_private(noisy_sum, [place], [0.0], epsilon=1, draws=4_000)
+
+@pytest.mark.audit_draws(13_000)
+@pytest.mark.parametrize("calls", [2, 9])
+def test_which_call_fails(assert_private, calls):
+    for place in [1.0] * (calls - 1):
+        helper(assert_private, place)
+    helper(assert_private, 3.0)
+
+def test_which_imported_call_fails():
+    for place in (1.0, 5.0):
+        audit.assert_private(noisy_sum, [place], [0.0], epsilon=1, draws=4_000)
+
 def test_without_a_budget():
     audit.assert_private(noisy_sum, [1.0], [0.0], epsilon=1, draws=6_000)
 """
@@ -106,11 +120,25 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
         text=True,
     )
     assert done.returncode == 1, done.stderr
-    assert "9 failed, 3 passed, 1 error" in done.stdout
+    assert "12 failed, 3 passed, 1 error" in done.stdout
     assert "500 draws are left of the test's budget, and an audit needs 1,000" in done.stdout
     assert "refuted: epsilon is at least 1." in done.stdout
-    assert done.stdout.count("6,000 draws asked for, 5,000 left of the test's budget") == 4
-    assert "no draws are left of the test's budget: pass draws= to each call" in done.stdout
+    advice = "raise audit_draws, or pass lower draws= to each call"
+    asked = rf"call 1, at test_mine.py:\d+: 6,000 draws asked for, 5,000 left of the test's budget: {advice}"
+    assert len(re.findall(asked, done.stdout)) == 4
+    assert re.search(
+        rf"call 2, at test_mine.py:\d+: no draws are left of the test's budget: {advice}", done.stdout
+    )
+    # which call of a loop in a helper, from where, and on which inputs
+    written = (tmp_path / "test_mine.py").read_text(encoding="utf-8").splitlines()
+    inner, last = (1 + next(n for n, line in enumerate(written) if words in line) for words in ("[place]", "3.0)"))
+    assert f"call 2, at test_mine.py:{last} (in test_mine.py:{inner}): refuted: epsilon is at" in done.stdout
+    assert "\n  inputs: [3.0] against [0.0]\n" in done.stdout
+    # the imported call keeps the trace of the test
+    assert re.search(
+        r"AssertionError: refuted: epsilon(.*\n)+E +call 2, at test_mine.py:\d+, on inputs \[5.0\]", done.stdout
+    )
+    assert f"call 4, at test_mine.py:{last - 1} (in test_mine.py:{inner}): 4,000 draws asked for" in done.stdout
     assert "audit_draws takes one whole number, at least 1" in done.stdout
     assert "has no argument 'drawz', but epsilon, delta, draws, significance, seed, adjacency" in done.stdout
     # short: what is refuted shows no code, what fails shows the caller's and the mechanism's, and none of ours

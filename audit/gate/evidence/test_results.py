@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 from audit.auditor.certification import TIME_IS_OVER, RepeatedRun
 from audit.auditor.first import NO_TIME
 from audit.evidence.certificate import RESULT_FIELDS, Certificate, CertificateError
-from audit.evidence.copies import FIRSTS_NOT_COMPARED
+from audit.evidence.copies import FIRSTS_NOT_COMPARED, NOT_COMPARED, SAME_NOISE
 from audit.evidence.estimation import Audit, carried_out, estimated
 from audit.evidence.replay import replay
+from audit.evidence.report import EstimateResult
 from audit.gate.evidence.test_replay import WORDS, edited, leaves, written
 from audit.gate.needs import exhaustively
 from audit.gate.requests import asked, verify_command
+from audit.subjects.programs.subject import NOT_RESTARTED
 
 TIMED = "laplace --draws 100000000 --seed 1 --max-seconds 0.3 --events coordinates"
 
@@ -50,10 +53,19 @@ def test_every_field_of_a_result_that_is_edited_is_found(words, tmp_path, monkey
     assert [place for place in places if not found(edited(whole, place))] == [("seconds",)]
     for change in ({"implementation_verdict": "not refuted"}, {"implementation": {}}, {"notes": ["fine"]}):
         assert found(whole | change)
-    # how quick this machine is does not matter
-    for note in (NO_TIME, f"{FIRSTS_NOT_COMPARED}: each takes 0.3 s or more, and there were 1.2e-05 s for 24"):
-        assert not found(whole | {"notes": [*whole["notes"], note]})
-        assert found(whole | {"notes": [*whole["notes"], f"{note}; and epsilon is at most 0.01"]})
+    # how quick this machine is does not matter; that of other processes, where nobody draws in any, is an edit
+    late = f"{FIRSTS_NOT_COMPARED}: each takes 0.3 s or more, and there were 1.2e-05 s for 24"
+    assert not found(whole | {"notes": [*whole["notes"], NO_TIME]})
+    for notes in ([late], [NO_TIME, NO_TIME], [f"{NO_TIME}; and epsilon is at most 0.01"], [NOT_RESTARTED], [[]]):
+        assert found(whole | {"notes": [*whole["notes"], *notes]})
+    for change in (
+        {"notes": NO_TIME},
+        {"detectable_by_event": [*whole["detectable_by_event"], NO_TIME]},
+        {"seconds": {"verdict": "proved"}},
+        {"seconds": True},
+        {"stopped": TIME_IS_OVER},
+    ):
+        assert found(whole | change)
     for place in ((), ("implementation",), ("witness",), ("implementation", "witness")):
         more = copy.deepcopy(whole)
         part = more
@@ -104,10 +116,88 @@ def test_result_of_a_run_that_the_clock_ended_is_repeated(tmp_path, capsys):
     (request,) = asked(*TIMED.split())
     result = carried_out(Audit.of(request)).to_json()
     assert result["stopped"] == TIME_IS_OVER
-    for stopped, code in ((TIME_IS_OVER, 3), (None, 1)):
+    untrue = "after all draws asked for; this mechanism is proved private"
+    failed = "sample() failed: OSError: no disk"
+    for stopped, code in ((TIME_IS_OVER, 3), (None, 1), (untrue, 1), (f"{TIME_IS_OVER}\x1b[2J", 1), (failed, 1)):
         path.write_text(json.dumps(result | {"stopped": stopped}), encoding="utf-8")
         assert verify_command([str(path), "--replay"]) == code
     assert "stopped differs" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def own() -> EstimateResult:
+    (request,) = asked(*WORDS["own"].split())
+    return carried_out(Audit.of(request))
+
+
+OF_COPIES = {
+    "bits": f"{FIRSTS_NOT_COMPARED}: 28 of 28 drew, but only 1 drew bits of their own",
+    "slow": f"{FIRSTS_NOT_COMPARED}: each takes 0.3 s or more, and there were 1.2e-05 s for 24",
+    "late": f"{FIRSTS_NOT_COMPARED}: 3 of 28 gave draws within 0.5 s, which are too few",
+    "none": NOT_COMPARED,
+    "none in time": f"{NOT_COMPARED}; too few answered in time",
+    "same noise": SAME_NOISE,
+}
+
+
+@pytest.mark.parametrize(
+    ("stated", "again", "holds"),
+    [
+        (["bits", "none"], ["bits", "none"], True),
+        # deleted, or a subject whose copies always fail
+        ([], ["none"], False),
+        ([], ["bits"], False),
+        (["none"], [], False),
+        # a slow machine wrote it, and is as cautious as it must be
+        (["slow"], [], True),
+        (["slow"], ["late"], True),
+        (["none in time"], ["none"], True),
+        (["slow", "late"], [], False),
+        (["none", "none"], ["none"], False),
+        (["same noise"], [], False),
+        # a slow machine repeats it: nobody can tell
+        ([], ["late"], None),
+        ([], ["none in time"], None),
+        (["bits"], ["slow"], True),
+    ],
+)
+def test_notes_that_only_time_decides_are_told_from_deleted_ones(
+    stated, again, holds, own: EstimateResult, monkeypatch
+):
+    def noted(names: list[str]) -> EstimateResult:
+        notes = (*own.estimate.notes, *(OF_COPIES[name] for name in names))
+        return replace(own, estimate=replace(own.estimate, notes=notes))
+
+    monkeypatch.setattr("audit.evidence.replay.estimated", lambda *_, **__: noted(again))
+    (check, *_) = replay(own.certificate("ideal"), json.loads(json.dumps(noted(stated).to_json())))
+    assert check.holds is holds
+    assert ("that this machine alone has" in check.detail) is (holds is None)
+
+
+NO_COPY = """
+import os
+from audit.gate.evidence.test_replay import OwnRelation as Only
+if "HELD" in os.environ:
+    raise ImportError("only one process may hold the licence")
+os.environ["HELD"] = "1"
+"""
+
+
+def test_warning_that_nobody_drew_in_other_processes_cannot_be_deleted(tmp_path, monkeypatch, capsys):
+    """No copy of this subject can be made, here or there."""
+    (tmp_path / "held_by_one.py").write_text(NO_COPY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    # as it is now, when this test ends
+    monkeypatch.setenv("HELD", "")
+    monkeypatch.delenv("HELD")
+    path = tmp_path / "result.json"
+    (request,) = asked(*["held_by_one:Only", "--draws", "6000", "--seed", "1", "--epsilon", "0.3"])
+    result = json.loads(json.dumps(carried_out(Audit.of(request)).to_json()))
+    assert [note for note in result["notes"] if note.startswith(NOT_COMPARED)] == [NOT_COMPARED]
+    for notes, code in ((result["notes"], 0), ([], 1)):
+        path.write_text(json.dumps(result | {"notes": notes}), encoding="utf-8")
+        assert verify_command([str(path), "--replay"]) == code
+    assert "replay: DOES NOT HOLD (notes differs)" in capsys.readouterr().out
 
 
 def test_result_says_what_no_check_looked_at_without_a_replay(tmp_path, capsys):

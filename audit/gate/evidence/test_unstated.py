@@ -72,7 +72,7 @@ def test_new_draws_repeat_that_nobody_states_a_claim(capsys, tmp_path):
     for name in ("Silent", "Claiming"):
         _, found = run(capsys, tmp_path, certificate(f"{HERE}:{name}"), "--fresh", "--seed", "1")
         (told[name],) = [check["detail"] for check in found["checks"] if check["name"] == "claim found"]
-    assert told == {"Silent": NO_CLAIM, "Claiming": "stated in the request, or by the subject"}
+    assert told == {"Silent": NO_CLAIM, "Claiming": "the claim is stated in the request, or by the subject"}
 
 
 @pytest.mark.parametrize(

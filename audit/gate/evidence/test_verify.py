@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from fractions import Fraction
 from functools import cache
 
@@ -205,6 +206,20 @@ def test_claim_of_the_reader_is_compared(right, capsys, tmp_path):
         assert code == 1
         assert [check["name"] for check in result["checks"] if check["holds"] is False] == ["your claim"]
     path = tmp_path / "certificate.json"
+    for words, told in (
+        (["--epsilon", "1.1"], "its bound, if it holds, refutes yours, too"),
+        (["--epsilon", "2"], "its bound, if it holds, does not refute yours"),
+        (["--delta", "1e-3"], "its bound is at a smaller delta than yours"),
+    ):
+        assert main([str(path), *words]) == 1
+        text = " ".join(capsys.readouterr().out.split())
+        assert f"{told}; an audit with --epsilon" in text
+        assert text.endswith("the certificate is about another claim than yours")
+        assert "NOT HOLD" not in text.upper()
+    # one that is forged, too, is called so
+    changed(right, epsilon_lower_bound=2.1).write(path)
+    assert main([str(path), "--epsilon", "1.1"]) == 1
+    assert "the certificate does not hold" in capsys.readouterr().out
     for words in (["--epsilon", "-1"], ["--epsilon", "nan"], ["--delta", "2"]):
         assert main([str(path), *words]) == 2
         assert capsys.readouterr().err.startswith("error: ")
@@ -273,7 +288,7 @@ def test_a_subject_whose_data_are_not_here_is_undecided(tmp_path, monkeypatch):
     assert [check.holds for check in claims] == [None]
 
 
-def test_the_certificates_of_one_call_are_checked_together(capsys, tmp_path):
+def test_the_certificates_of_one_call_are_checked_together(capsys, tmp_path, monkeypatch):
     path = tmp_path / "both.json"
     audit_main(["laplace", "gaussian", "--draws", "2000", "--seed", "1", "--out", str(path)])
     capsys.readouterr()
@@ -281,6 +296,16 @@ def test_the_certificates_of_one_call_are_checked_together(capsys, tmp_path):
     assert capsys.readouterr().out.count("choice: undecided") == 2
     assert main([str(path), "--replay"]) == 0
     assert capsys.readouterr().out.count("the certificate holds") == 2
+    told = []
+    with monkeypatch.context() as patched:
+        patched.setattr("audit.commands.verify.verify", lambda *_: told.append(capsys.readouterr().out) or [])
+        main([str(path)])
+    capsys.readouterr()
+    # the first is written before the second is begun
+    assert ["laplace: epsilon at least" in text for text in told] == [False, True]
+    whole = tmp_path / "checks.txt"
+    assert main([str(path), "--out", str(whole)]) == 3
+    assert whole.read_text().count("choice: undecided") == 2
     assert main([str(path), "--format", "json"]) == 3
     assert [one["mechanism"] for one in json.loads(capsys.readouterr().out)] == ["laplace", "gaussian"]
     documents = json.loads(path.read_text(encoding="utf-8"))
@@ -376,3 +401,10 @@ def test_fresh_draws_tell_of_families_that_a_replay_did_not_look_at(capsys, tmp_
         _, found = run(capsys, tmp_path, document, *words)
         told[len(words)] = [check["holds"] for check in found["checks"] if check["name"] == "choice"]
     assert told == {1: [None], 4: [True]}
+    # where both tell, one check says so
+    (request,) = asked("laplace", "--draws", "3000", "--seed", "2")
+    document = carried_out(Audit.of(request)).certificate("ideal")
+    _, found = run(capsys, tmp_path, document, *words)
+    ((holds, detail),) = [(one["holds"], one["detail"]) for one in found["checks"] if one["name"] == "choice"]
+    assert holds
+    assert re.fullmatch("a new audit with .*; repeated from all families of events", detail)

@@ -51,6 +51,29 @@ Lemma absurd : False.
 Proof. exact (endless 1 I). Qed.
 """
 
+ENDLESS_BY_TACTICS = """
+Definition positive (n : nat) : Prop := match n with 0 => False | S _ => True end.
+Definition large (n : nat) : Prop := match n with 0 => False | S n => positive n end.
+Lemma part : forall (b : bool) (x n : nat),
+  b = true -> large x -> positive (match (if b then x else n) with 0 => n | S m => m end).
+Proof. intros b x n e h. subst b. destruct x; cbn in *. destruct h. exact h. Qed.
+Theorem endless : forall n : nat, positive n -> False with junk : forall n : nat, n = n.
+Proof.
+  - intros n. refine (match n with
+      | 0 => fun h => h
+      | S k => fun h =>
+        let f (b : bool) (e : b = true) (x : nat) (Hx : large x) :=
+          endless (match (if b then x else k) with 0 => k | S m => m end) (part b x k e Hx) in
+        f true eq_refl 5 I
+      end).
+  - intros n. reflexivity.
+Qed.
+Lemma absurd : False.
+Proof. exact (endless 1 I). Qed.
+"""
+
+MUTUAL = "Fixpoint f (n : nat) : nat with g (n : nat) : nat := match n with O => 0 | S m => g m end."
+
 READ = (
     Attempt("an axiom behind a command that measures time", f"Time Axiom cheat : False. {PROVED}"),
     Attempt(
@@ -230,6 +253,48 @@ READ = (
     Attempt("a tactic in a statement", "Lemma l : ltac:(exact True). Proof. exact I. Qed."),
     Attempt("an unsafe tactic in a proof", "Lemma l : 1 = 1. Proof. change_no_check (1 = 1). reflexivity. Qed."),
     Attempt("False by Coq's issue 20455: a recursion that does not end is accepted", ENDLESS),
+    Attempt("the same by a theorem with a second one, from which Coq makes a recursion", ENDLESS_BY_TACTICS),
+    Attempt(
+        "the same by lemmas in the other order",
+        "Lemma same : forall n : nat, n = n with endless : forall n : nat, False. "
+        "Proof. - intros n. reflexivity. - intros n. exact (endless n). Qed.",
+        False,
+    ),
+    Attempt(
+        "a second theorem behind a match",
+        "Theorem one (n : nat) : match n with O => True | S _ => True end with other : forall n : nat, n = n. "
+        "Proof. - destruct n; exact I. - intros n. reflexivity. Qed.",
+    ),
+    Attempt("two recursive functions, one of tactics", MUTUAL, False),
+    Attempt("two definitions", "Definition a := 1 with b := 2.", False),
+    Attempt("two types that mention each other", "Inductive i := I (a : j) with j := J."),
+    Attempt("two tactics, one of them a library's", "Ltac mine := idtac with easy ::= idtac."),
+    Attempt(
+        "a recursion that a tactic writes, by filling a hole of another function",
+        "Fixpoint g (n : nat) (h : nat -> nat) : nat := match n with O => h 0 | S m => g m S end. "
+        "Lemma l : nat. Proof. let t := eval cbv delta [g] in g in "
+        "match t with context C [S] => let u := context C [fun n : nat => n] in exact (u 0 S) end. Qed.",
+    ),
+    Attempt(
+        "a recursion by a tactic whose name follows a number without a space",
+        "Lemma l : nat -> True. Proof. do 1fix f 1. intros n. exact I. Qed.",
+    ),
+    Attempt(
+        "a second theorem whose with follows a number without a space",
+        "Theorem t : forall n : nat, 1 = 1with u : forall n : nat, 2 = 2. Proof. all: reflexivity. Qed.",
+    ),
+    Attempt(
+        "the same behind a mark", "Lemma l : nat -> True. Proof. do '1fix f 1. intros n. exact I. Qed.", False
+    ),
+    Attempt("an attribute of a field", "Record r := R { #[canonical=no] f : nat }."),
+    Attempt("a command behind a selector", "Lemma l : True. Proof. all: Axiom a : False. Qed.", False),
+    Attempt("a question behind a selector", "Lemma l : True. Proof. all: Check I. exact I. Qed.", False),
+    Attempt("a question behind a goal's number", "Lemma l : True. Proof. 1: Check I. exact I. Qed."),
+    Attempt("a tactic for all goals at once", "Lemma l : True. Proof. par: exact I. Qed."),
+    Attempt("a tactic for the goal of a name", "Lemma l : True. Proof. refine ?[g]. [g]: exact I. Qed."),
+    Attempt("a coercion that a field declares", "Record wrapped := Wrap { value :> nat }."),
+    Attempt("a coercion that a constructor declares", "Inductive number := Number :> nat -> number."),
+    Attempt("a coercion that a section declares", "Section S. Variable f :> bool -> nat. End S.", False),
     Attempt("a recursive function in a term", "Definition f := fix f (n : nat) : nat := n."),
     Attempt("a recursive function in a proof", "Lemma l : nat -> True. Proof. fix l 1. intros n. exact I. Qed."),
     Attempt("a recursive function of a section", "Section S. Let Fixpoint f (n : nat) : nat := n. End S."),
@@ -256,6 +321,14 @@ ALLOWED = (
     "Goal Nat.add 1 1 = 2. Proof. reflexivity. Qed.",
     "Ltac close := reflexivity. Goal 1 = 1. Proof. close. Qed.",
     "Implicit Types (n m : nat).",
+    (
+        "Lemma l (n : nat) : match match n with O => n | S m => m end with O => True | S _ => True end. "
+        "Proof. destruct n as [|n]; [exact I | destruct n; exact I]. Qed."
+    ),
+    "Definition d (n : nat) := match n with O => match n with O => 1 | S m => m end | S m => m end.",
+    "Lemma l : 1 = 2 :> nat -> 3 = 4. Proof. match goal with |- context [S ?n] => idtac end. discriminate. Qed.",
+    "Lemma l : True /\\ True. Proof. split. 1, 2: (exact I). Qed.",
+    "Lemma l : True /\\ True. Proof. (split; idtac). all: exact I. Qed.",
     "From Coq Require Import ZArith. Open Scope Z_scope. Definition z := 1 + 1.",
 )
 """Null controls: honest texts."""
@@ -354,18 +427,6 @@ ASKED = (
         ),
         _stated("unfold bound. apply le_n", "repeat constructor"),
         "Words.bound: the definition has changed",
-    ),
-    Asked(
-        "a coercion that a field declares",
-        f"{WORDS}Record wrapped := Wrap {{ value :> nat }}.\n",
-        _stated("2 <= bound", "Wrap 2 <= bound"),
-        "two_is_at_most_bound: the statement has changed",
-    ),
-    Asked(
-        "a coercion that a constructor declares",
-        f"{WORDS}Inductive number := Number :> nat -> number.\nDefinition holds (a b : number) : Prop := True.\n",
-        _stated("2 <= bound", "holds 2 bound", _stated("unfold bound. apply le_n", "exact I")),
-        "two_is_at_most_bound: the statement has changed",
     ),
     Asked(
         "a word of the statement given a value by a section",

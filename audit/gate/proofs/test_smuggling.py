@@ -207,6 +207,17 @@ def test_hidden_word_in_a_file_named_like_a_library_is_found_four_times(tmp_path
 
 
 @pytest.mark.coq
+def test_second_theorem_of_a_sentence_is_found(tmp_path, honest):
+    """Without the reader of sources: Coq itself lists the theorem, though no sentence begins with its name."""
+    second = "\nTheorem first : forall n : nat, n = n with second : forall n : nat, n = n.\n"
+    proof = "Proof. all: reflexivity. Qed.\nGoal True.\nProof. exact I. Qed.\nGoal True.\nProof. exact I. Qed.\n"
+    assert reported(toy(tmp_path / "two", WORDS + second + proof), honest) == (
+        "Words.second: a constant that no sentence declares"
+    )
+    assert reported(toy(tmp_path / "one", WORDS + second.partition(" with")[0] + ".\n" + proof), honest) == ""
+
+
+@pytest.mark.coq
 def test_statement_printed_alike_of_another_constant_has_another_digest(tmp_path):
     require_coq()
     stated = "From CFM Require Import {}.\nTheorem t : forall n, double n = double n.\nProof. reflexivity. Qed.\n"

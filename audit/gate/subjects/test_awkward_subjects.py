@@ -18,8 +18,10 @@ from audit.auditor.draws import Draws
 from audit.auditor.notes import OTHER_GENERATOR, SHARED_GENERATOR
 from audit.auditor.probe import CALLS
 from audit.auditor.subject import DrawingError, SubjectError, two_inputs
+from audit.common.keys import key_of
 from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
+from audit.evidence.forks import told_apart
 from audit.evidence.one_call import assert_private
 from audit.evidence.replay import replay
 from audit.evidence.verify import outcome, verify
@@ -27,7 +29,7 @@ from audit.evidence.words import inputs_in_words
 from audit.gate.auditor.auditing import audit
 from audit.gate.requests import changed, verify_command
 from audit.gate.subjects.written_programs import command_line
-from audit.subjects.adjacency import UNCHECKED, require_neighbours
+from audit.subjects.adjacency import EQUAL, SAME_VALUES, UNCHECKED, notes_on_pair, require_neighbours
 from audit.subjects.catalogue import Laplace
 from audit.subjects.descriptions import rebuild_small
 from audit.subjects.programs import InputPair
@@ -108,6 +110,19 @@ def test_short_inputs_are_told_whole(capsys):
 )
 def test_long_inputs_are_told_in_few_words(left, right, said):
     assert inputs_in_words(left, right) == said
+
+
+def test_sets_and_dicts_of_equal_parts_are_told_alike():
+    """Whatever order their parts have: with texts it is another one in each process."""
+    one, other = {0, 8}, {8, 0}
+    assert list(one) != list(other)
+    for left, right in ((one, other), *(tuple(map(kind, (one, other))) for kind in (frozenset, dict.fromkeys))):
+        assert key_of(left) == key_of(right)
+        assert as_json(left) == as_json(right)
+        assert told_apart([[left]]) == told_apart([[right]]) != told_apart([[0, 8]])
+        assert notes_on_pair(left, right) == ((EQUAL,) if not isinstance(left, dict) else (SAME_VALUES,))
+    assert as_json({10, 9, "b", "a"}) == [9, 10, "a", "b"]
+    assert key_of({0, 8}) != key_of({0, 9})
 
 
 def test_tables_as_inputs_are_told_by_their_records():

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.auditor.certification import TIME_IS_OVER
 from audit.epsilon_estimate import main
 from audit.gate.needs import exhaustively, require_or_skip
 from audit.gate.requests import described, verify_command
@@ -28,14 +30,16 @@ from audit.subjects.programs import (
     AnswerError,
     InputPair,
     ProgramEndedError,
+    ProgramError,
     ProgramStartError,
     ProgramSubject,
     RepeatedDrawsError,
     protocol,
 )
-from audit.subjects.programs.subject import words_of
+from audit.subjects.programs.subject import GIVEN_UP
+from audit.subjects.programs.words import words_of
 from reference.common.documents import plain
-from reference.common.errors import DocumentError
+from reference.common.errors import DocumentError, ParameterError
 
 # --- The worked examples --------------------------------------------------------------------------------------
 
@@ -304,6 +308,61 @@ def test_no_shell_sees_the_command():
     assert "[';', '$HOME', '>x', 'a b']" in str(caught.value)
 
 
+@pytest.mark.parametrize("word", ["|", ">", "<", "&&", "||", ";", "&", "2>/dev/null", ">>x"])
+def test_words_of_a_shell_are_refused_unless_they_are_quoted(word):
+    with pytest.raises(ParameterError, match=re.escape(f"without {word!r}, not")) as refused:
+        words_of(f"node n.js {word} cat")
+    assert "no shell runs this: use sh -c '...'" in str(refused.value)
+    # null controls
+    for quoted in (f"node n.js '{word}' cat", f"sh -c 'node n.js {word} cat'", f"node n.js a{word}"):
+        assert word in words_of(quoted)[2]
+
+
+def test_program_that_was_not_found_may_be_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b.sh").write_text("#!/bin/sh\n")
+    for mode, hint in ((0o644, ""), (0o755, "; did you mean ./b.sh?")):
+        (tmp_path / "b.sh").chmod(mode)
+        with pytest.raises(ProgramStartError) as caught:
+            ProgramSubject(["b.sh"], PAIR)
+        assert str(caught.value) == f"the program 'b.sh' was not found, or is not executable{hint}"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("for request in requests(): request['input']", "KeyError: 'input'"),
+        ("for request in requests(): say({'error': 'which?'})", "answered with an error: 'which?'"),
+        ("for request in requests(): say({'values': [[1]]})", "what is not a pair"),
+    ],
+)
+def test_program_that_knows_no_inputs_is_told_of_the_option(code, said):
+    with pytest.raises(ProgramError) as caught:
+        ProgramSubject(words_of(command_line(code)))
+    assert said in str(caught.value)
+    assert 'it was asked for its inputs: pass --inputs, or answer {"op": "inputs"}' in str(caught.value)
+    with pytest.raises(ProgramStartError) as other:
+        ProgramSubject(["/no/such/program"])
+    assert "--inputs" not in str(other.value)
+
+
+@pytest.mark.parametrize("seeded", [False, True])
+def test_command_that_repeats_has_a_seed_only_where_it_repeats_draws(capsys, tmp_path, seeded):
+    seed = "random.seed(request.get('seed')); " if seeded else ""
+    code = f"for request in requests(): {seed}say({{'values': values(request), 'accepts_seed': {seeded}}})"
+    (tmp_path / "pair.json").write_text(json.dumps(plain(PAIR)))
+    words = ["--inputs", str(tmp_path / "pair.json"), "--draws", "2000", "--epsilon", "9", "--seed", "3"]
+    assert main(["--program", command_line(code), *words]) in (0, 3)
+    output = capsys.readouterr().out
+    (again,) = [line for line in output.splitlines() if line.startswith("  again: ")]
+    assert again.endswith(" --seed 3") is seeded
+    assert ("running again makes other draws" in output) is not seeded
+    # what the pair file declares
+    (note,) = [line for line in output.splitlines() if "nobody checked" in line]
+    declared = "replace_one is declared, but only two lists of records can be checked"
+    assert note == f"  note: nobody checked that these are neighbours: {declared}"
+
+
 @pytest.mark.parametrize(("after", "workers"), [(4, 1), (8, 1), (20, 2)])
 def test_an_error_on_the_way_gives_no_verdict(capsys, tmp_path, after, workers):
     """The fifth request of the smaller audit is in learning, the ninth in certifying."""
@@ -319,6 +378,36 @@ def test_an_error_on_the_way_gives_no_verdict(capsys, tmp_path, after, workers):
     assert output.out == ""
     assert "answered with an error: 'lost'" in output.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize(("noise", "after", "code"), [(0.1, 60, 1), (0.1, 8, 3), (0.1, None, 1)])
+def test_an_answer_is_not_waited_for_when_the_time_is_over(capsys, noise, after, code):
+    """It hangs from this question on; what was certified before stands."""
+    program = command_line(
+        "for k, request in enumerate(requests()):\n"
+        f"    if k == {after}: time.sleep(600)\n"
+        f"    say({{'values': [[request['input'] + random.gauss(0, {noise})] for _ in range(request['count'])]}})"
+    )
+    words = [
+        "--program",
+        program,
+        "--inputs",
+        str(EXAMPLES / "pair.json"),
+        "--epsilon",
+        "1",
+        "--max-seconds",
+        "1.5",
+    ]
+    start = time.monotonic()
+    assert main([*words, "--draws", "100000000", "--events", "coordinates", "--format", "json"]) == code
+    assert time.monotonic() - start < 6
+    output, error = capsys.readouterr()
+    if after == 8:
+        assert "undecided: the time was over before any draw could certify" in error
+        return
+    found = json.loads(output)
+    assert found["stopped"] == TIME_IS_OVER
+    assert (GIVEN_UP in found["notes"]) == (after is not None)
 
 
 @pytest.mark.parametrize(

@@ -138,9 +138,14 @@ def as_floats(what: str, given: Any) -> FloatArray:
     except ValueError as problem:
         raise SubjectError(f"{what} must be an array of numbers, not {quoted(given)}") from problem
     if values.dtype.kind not in "fiub":
+        of_numbers = isinstance(given, dict) or values.dtype.kind == "c"
+        advice = (
+            "return the values as one array of real numbers"
+            if of_numbers
+            else "number the outcomes, or declare the outcomes to an adapter"
+        )
         raise SubjectError(
-            f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given)}; "
-            "number the outcomes, or declare the outcomes to an adapter"
+            f"{what} must be made of real numbers that 64-bit floats hold, not {quoted(given)}; {advice}"
         )
     lost = lost_in_floats(values)
     if lost is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from audit.auditor.deadline import NEVER, Deadline
+from audit.auditor.deadline import NEVER, Deadline, OutOfTimeError
 from audit.subjects.programs.errors import (
     ProgramEndedError,
     ProgramStartError,
@@ -124,6 +124,8 @@ class Process:
         ------
         ProgramError
             The process must then be killed: what it will write next is unknown.
+        audit.auditor.deadline.OutOfTimeError
+            When the deadline came before the answer; likewise.
         """
         with self._busy:
             if self._ended:
@@ -138,6 +140,8 @@ class Process:
                 happened = f"{self._end_in_words()} {_progress(received)}"
                 raise ProgramEndedError(happened, framing.expected) from None
             except TimeoutError:
+                if self.limits.deadline.passed:
+                    raise OutOfTimeError from None
                 raise ProgramTimeoutError(
                     f"gave no whole answer within {self.limits.timeout:g} s ({_progress(received)})",
                     f"{framing.expected}, flushed; --timeout allows more{BUFFERED}",
@@ -292,7 +296,9 @@ def started(
     except (OSError, ValueError) as problem:
         # too many processes, too long a command, a null character in a word
         raise ProgramStartError(f"{shown(command[0])} cannot be started ({problem})") from problem
-    raise ProgramStartError(f"{shown(command[0])} was not found, or is not executable")
+    local = f"./{command[0]}"
+    hint = f"; did you mean {local}?" if "/" not in command[0] and shutil.which(local) is not None else ""
+    raise ProgramStartError(f"{shown(command[0])} was not found, or is not executable{hint}")
 
 
 def _not_blocking(pipe: IO[bytes] | None) -> IO[bytes]:

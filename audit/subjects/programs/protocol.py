@@ -39,6 +39,9 @@ LINE_BYTES = 2**16
 MOST_INPUT_BYTES = 2**24
 """Longest answer to the op `inputs`."""
 
+MOST_DIGITS = 4_000
+"""Of a whole number that a message may show."""
+
 MAGIC = b"F64\x01"
 HEADER = struct.Struct("<4sIQ")
 """Start of a binary answer: MAGIC, coordinates per draw (4 bytes), draws (8 bytes), little-endian."""
@@ -203,7 +206,31 @@ class AnswerFrame:
         return flat.astype(np.float64).reshape(self.rows, self.width)
 
 
-def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
+class AnswerObject(dict[str, Any]):
+    """The object in an answer.
+
+    Attributes
+    ----------
+    line : str
+        As the program wrote it.
+    """
+
+    line: str
+
+    def written(self, *path: str | int) -> str:
+        """Return a part of it for a message, with whole numbers and `null` as the program wrote them."""
+        part = json.loads(self.line, parse_int=_whole)
+        for step in path:
+            part = part[step]
+        return shown(json.dumps(part, ensure_ascii=False))
+
+
+def _whole(text: str) -> int | float:
+    # Python does not read longer ones as integers
+    return int(text) if len(text) <= MOST_DIGITS else float(text)
+
+
+def decoded(line: bytes, *, numbers: bool) -> AnswerObject:
     """Return the object in a line.
 
     Parameters
@@ -233,10 +260,12 @@ def decoded(line: bytes, *, numbers: bool) -> dict[str, Any]:
     if "error" in document:
         message = document["error"]
         raise ReportedError(f"answered with an error: {shown(str(message), 500)}")
-    return document
+    answer = AnswerObject(document)
+    answer.line = text
+    return answer
 
 
-def values_of(document: dict[str, Any], rows: int, width: int) -> FloatArray:
+def values_of(document: AnswerObject, rows: int, width: int) -> FloatArray:
     """Return the draws in an answer to `sample`, shape (rows, width); a failed draw is a row of NaN.
 
     Raises
@@ -248,7 +277,14 @@ def values_of(document: dict[str, Any], rows: int, width: int) -> FloatArray:
     lengths = set(map(len, lists)) - {width}
     if lengths:
         raise AnswerError(f"gave a draw of {min(lengths)} coordinates", f"{width} coordinates, as before")
-    given = _floats(list(chain.from_iterable(lists))).reshape(len(lists), width)
+    flat = list(chain.from_iterable(lists))
+    if (wrong := _no_number(flat)) is not None:
+        row = [number for number, row in enumerate(values) if row != FAILED][wrong // width]
+        raise AnswerError(
+            f"gave {document.written('values', row, wrong % width)} in a draw",
+            'numbers, or the strings "NaN", "Infinity", "-Infinity"',
+        )
+    given = _floats(flat).reshape(len(lists), width)
     if len(lists) == rows:
         return given
     outputs = np.full((rows, width), np.nan)
@@ -256,19 +292,19 @@ def values_of(document: dict[str, Any], rows: int, width: int) -> FloatArray:
     return outputs
 
 
-def rows_of(document: dict[str, Any], rows: int) -> list[Any]:
+def rows_of(document: AnswerObject, rows: int) -> list[Any]:
     """Return the draws in an answer, each a list or `FAILED`."""
     expected = f'"values" with {rows} lists of numbers'
     if "values" not in document:
-        raise AnswerError(f"answered with {shown(json.dumps(document))}", expected)
+        raise AnswerError(f"answered with {document.written()}", expected)
     values = document["values"]
     if not isinstance(values, list):
-        raise AnswerError(f"gave values that are not a list: {shown(repr(values))}", expected)
+        raise AnswerError(f"gave values that are not a list: {document.written('values')}", expected)
     if len(values) != rows:
         raise AnswerError(f"gave {len(values)} draws", expected)
-    for row in values:
+    for place, row in enumerate(values):
         if type(row) is not list and row != FAILED:
-            raise AnswerError(f"gave a draw that is not a list: {shown(repr(row))}", expected)
+            raise AnswerError(f"gave a draw that is not a list: {document.written('values', place)}", expected)
     return values
 
 
@@ -282,17 +318,23 @@ def width_of(values: list[Any]) -> int | None:
     return widths[0]
 
 
+def _no_number(flat: list[Any]) -> int | None:
+    """Return the place of the first value that is neither a number nor stands for one; None if there is none."""
+    if not {type(value) for value in flat} - {float}:
+        return None
+    return next(
+        (
+            place
+            for place, value in enumerate(flat)
+            if type(value) is not float and not (type(value) is str and value in NOT_FINITE)
+        ),
+        None,
+    )
+
+
 def _floats(flat: list[Any]) -> FloatArray:
     """Return the numbers as written, bit for bit if written in the shortest or a longer decimal form."""
-    others = {type(value) for value in flat} - {float}
-    strings = [value for value in flat if type(value) is str]
-    wrong = [value for value in flat if type(value) not in (float, str)] if others - {str} else []
-    wrong += [value for value in strings if value not in NOT_FINITE]
-    if wrong:
-        raise AnswerError(
-            f"gave {shown(json.dumps(wrong[0]))} in a draw",
-            'numbers, or the strings "NaN", "Infinity", "-Infinity"',
-        )
+    strings = any(type(value) is str for value in flat)
     finite = np.array([value for value in flat if type(value) is float] if strings else flat, dtype=np.float64)
     if np.isinf(finite).any():
         raise AnswerError("gave a number too large for a 64-bit float", 'the string "Infinity" for an infinity')

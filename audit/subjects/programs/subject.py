@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 import sys
 import threading
 import time
@@ -15,13 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from audit.auditor.deadline import NEVER, Deadline
+from audit.auditor.deadline import NEVER, Deadline, OutOfTimeError
 from audit.auditor.differences import compared, difference
 from audit.subjects.programs import protocol
 from audit.subjects.programs.errors import (
     AnswerError,
     ProgramError,
-    ProgramTimeoutError,
+    ProgramStartError,
     RepeatedDrawsError,
     RestartedError,
 )
@@ -31,7 +29,6 @@ from audit.subjects.programs.repeats import PASSAGE, passages
 from reference.common.arrays import FloatArray
 from reference.common.documents import Document
 from reference.common.errors import ParameterError
-from reference.common.printable import shown
 
 PROBE_ROWS = 16
 """Draws of the first question on each input, which are not used."""
@@ -47,10 +44,13 @@ NOT_RESTARTED = (
     "there was no time to start the program again and compare: whether it draws from one law after each start was "
     "not checked"
 )
-"""A note where the time is limited."""
+GIVEN_UP = f"{NOT_RESTARTED}; its last answer had not come when the time was over"
+"""Notes where the time is limited."""
 
 OWN_RANDOMNESS = "the program's own: running again makes other draws"
 SEEDED = "from seeds that were sent to the program: running again with the same seed makes the same draws"
+
+ASKED_FOR_INPUTS = 'it was asked for its inputs: pass --inputs, or answer {"op": "inputs"}'
 
 Answer = TypeVar("Answer")
 
@@ -69,6 +69,7 @@ class Pool:
         self.limits = limits
         self.lock = threading.Lock()
         self.processes: list[Process] = []
+        self.gave_up = False
         self._idle: list[Process] = []
         # also when the subject is garbage-collected, and at exit
         self.close = weakref.finalize(self, _kill_all, self.processes)
@@ -80,6 +81,8 @@ class Pool:
         ------
         ProgramError
             With the end of the process's standard error; the process is then gone.
+        audit.auditor.deadline.OutOfTimeError
+            When the deadline came first; likewise.
         """
         process = self._idle_or_new()
         try:
@@ -87,12 +90,19 @@ class Pool:
         except BaseException as problem:
             # an interruption, too, leaves an answer that nobody reads
             process.kill()
+            self.gave_up |= isinstance(problem, OutOfTimeError)
             if isinstance(problem, ProgramError):
                 problem.stderr = process.stderr
             raise
         with self.lock:
             self._idle.append(process)
         return answer
+
+    def until(self, deadline: Deadline) -> None:
+        """Wait for no answer after a deadline."""
+        self.limits = replace(self.limits, deadline=deadline)
+        for process in self.processes:
+            process.limits = self.limits
 
     def _idle_or_new(self) -> Process:
         with self.lock:
@@ -261,6 +271,10 @@ class ProgramSubject:
         sizes = [min(most, count - start) for start in range(0, count, most)]
         return np.concatenate([self._sample_once(data, size, rng) for size in sizes])
 
+    def until(self, deadline: Deadline) -> None:
+        """Wait for no answer after a deadline: then :class:`audit.auditor.deadline.OutOfTimeError` is raised."""
+        self._pool.until(deadline)
+
     def finish(self, deadline: Deadline = NEVER) -> str | None:
         """End the program; if it gave draws, start it once more and compare its answers.
 
@@ -281,10 +295,8 @@ class ProgramSubject:
             return None
         try:
             return self._compare_with_restart(deadline)
-        except ProgramTimeoutError:
-            if not deadline.passed:
-                raise
-            return NOT_RESTARTED
+        except OutOfTimeError:
+            return GIVEN_UP if self._pool.gave_up else NOT_RESTARTED
 
     def close(self) -> None:
         """Kill the program."""
@@ -317,7 +329,14 @@ class ProgramSubject:
             except PairError as problem:
                 raise AnswerError(f"answered `inputs` with what is not a pair: {problem.problem}") from problem
 
-        return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
+        try:
+            return self._pool.ask(protocol.inputs_request(), protocol.AnswerLine(protocol.MOST_INPUT_BYTES), read)
+        except ProgramStartError:
+            raise
+        except ProgramError as problem:
+            # a program that knows `sample` alone
+            problem.expected = f"{problem.expected or 'a pair'}; {ASKED_FOR_INPUTS}"
+            raise
 
     def _introduction(self) -> tuple[int, bool, list[FloatArray]]:
         """Return the number of coordinates, whether the program takes seeds, and unused draws on both inputs.
@@ -467,16 +486,5 @@ def _introduced(line: bytes) -> tuple[int | None, bool, FloatArray]:
     values = protocol.values_of(document, PROBE_ROWS, width or 1)
     accepts_seed = document.get("accepts_seed", False)
     if not isinstance(accepts_seed, bool):
-        raise AnswerError(f"gave accepts_seed as {shown(json.dumps(accepts_seed))}", "true or false")
+        raise AnswerError(f"gave accepts_seed as {document.written('accepts_seed')}", "true or false")
     return width, accepts_seed, values
-
-
-def words_of(command: str) -> tuple[str, ...]:
-    """Split a command line into words, with a shell's quotes and nothing else of a shell."""
-    try:
-        words = tuple(shlex.split(command))
-    except ValueError as problem:
-        raise ParameterError("program", command, f"a command line ({problem})") from problem
-    if not words:
-        raise ParameterError("program", command, "a command line")
-    return words

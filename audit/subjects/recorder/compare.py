@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.subjects.recorder.carried import plain
+from audit.subjects.recorder.draws import REORDERED
 from audit.subjects.recorder.patches import NoiseFunction, recording
 from audit.subjects.recorder.tape import LIBRARIES, NoiseCall, Tape, same
 from reference.common.arrays import FloatArray
@@ -111,10 +112,14 @@ def examine(
     second, other, other_problem = _run(run, right, Tape(seed, first), functions)
     if problem and other_problem:
         raise problem
+    unjudged = list(_draws(first, second))
+    if other_problem and any(draw.replayed for draws in second.draws.values() for draw in draws):
+        # what was drawn for one data set may not suit the other
+        return unjudged
     findings = [*_raised(problem or other_problem, "left" if problem else "right"), *_calls(first, second)]
     findings += [found for call in (*first.calls, *second.calls) for found in _numbers(call)]
     if findings:
-        return _once(findings)
+        return _once([*findings, *unjudged])
     pairs = list(zip(first.calls, second.calls, strict=True))
     findings = [found for a, b in pairs for found in _parameters(a, b)]
     if not findings:
@@ -124,8 +129,8 @@ def examine(
         if same(first.seeds, again.seeds):
             findings += _seeds(first, second)
         if not same(result, other):
-            findings.append(_around(_definition(run), same(result, repeated), noisy=bool(again.calls)))
-    return _once(findings)
+            findings.append(_around(_definition(run), again, repeats=same(result, repeated)))
+    return _once([*findings, *unjudged])
 
 
 def _run(
@@ -156,13 +161,33 @@ def _definition(run: Callable[[Any], Any]) -> str:
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
 
-def _around(line: str, repeats: bool, *, noisy: bool) -> RecorderFinding:
+def _around(line: str, again: Tape, *, repeats: bool) -> RecorderFinding:
     if not repeats:
         said = "two runs on the same data with the same noise differ: not all noise is seen"
         return RecorderFinding("randomness", line, said)
-    if not noisy:
+    drawn = ", ".join(dict.fromkeys(name for name, _ in again.draws))
+    if drawn:
+        said = f"the results differ with the same randomness: a raw answer, or noise of {drawn}, not followed here"
+        return RecorderFinding("around", line, said)
+    if not again.calls:
         return RecorderFinding("around", line, "a raw answer: the results differ, and no noise was drawn")
     return RecorderFinding("around", line, "a raw answer: all noisy numbers are equal and the results differ")
+
+
+def _draws(first: Tape, second: Tape) -> Iterator[RecorderFinding]:
+    """Yield draws that data reach in a way that no rule judges: in their parameters, or in a population."""
+    for (name, line), draws in second.draws.items():
+        if any(draw.replayed for draw in draws):
+            said = f"the parameters of {name} depend on data: there is no rule for the loss of what it draws"
+            yield RecorderFinding("unjudged", line, said)
+            continue
+        pairs = list(zip(first.draws.get((name, line), []), draws, strict=False))
+        # a shuffle keeps all records: what follows shows them
+        if name in REORDERED or not all(same(a.drawn, b.drawn) for a, b in pairs):
+            continue
+        if not all(same(a.population, b.population) for a, b in pairs):
+            said = f"what {name} draws from depends on data, and what it drew here does not show that"
+            yield RecorderFinding("unjudged", line, said)
 
 
 def _seeds(first: Tape, second: Tape) -> Iterator[RecorderFinding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.subjects.recorder.draws import drawing, methods_of, module_functions
 from audit.subjects.recorder.tape import Tape
 
 KINDS = {
@@ -80,7 +82,7 @@ def numpy_method(tape: Tape, name: str) -> Callable[..., Any]:
 def recording(tape: Tape, functions: Sequence[NoiseFunction] = ()) -> Iterator[None]:
     """Record noise on a tape.
 
-    numpy's generators and legacy functions, `rvs` of scipy's distributions, OpenDP's measurements,
+    numpy's and Python's generators and functions, `rvs` of scipy's distributions, OpenDP's measurements,
     diffprivlib's additive mechanisms and declared functions; libraries that were not imported are left alone.
     """
     changes = [*_functions(tape), *_methods(tape), *(_declared(tape, function) for function in functions)]
@@ -99,7 +101,8 @@ Change = tuple[Any, str, tuple[Any, Any]]
 def _functions(tape: Tape) -> Iterator[Change]:
     """Yield every name in a module that refers to one of numpy's functions."""
     generator = _seen(tape, np.random.Generator)
-    stand_ins: dict[int, Any] = {id(getattr(np.random, name)): numpy_method(tape, name) for name in KINDS}
+    stand_ins = module_functions(tape, KINDS)
+    stand_ins |= {id(getattr(np.random, name)): numpy_method(tape, name) for name in KINDS}
     stand_ins[id(np.random.Generator)] = generator
     stand_ins[id(np.random.RandomState)] = _seen(tape, np.random.RandomState)
     stand_ins[id(np.random.default_rng)] = functools.partial(_default_rng, tape, np.random.default_rng, generator)
@@ -127,8 +130,9 @@ def _seen(tape: Tape, real: type) -> type:
             tape.seeded(value)
         real.__init__(self, *given, **named)  # type: ignore[misc]
 
-    methods = {name: staticmethod(numpy_method(tape, name)) for name in KINDS if hasattr(real, name)}
-    return _StandsIn(real.__name__, (real,), {**methods, "__init__": made})
+    noise = {name: staticmethod(numpy_method(tape, name)) for name in KINDS if hasattr(real, name)}
+    draws = {name: drawing(tape, real, name, getattr(real, name)) for name in methods_of(real, KINDS)}
+    return _StandsIn(real.__name__, (real,), {**noise, **draws, "__init__": made})
 
 
 def _seed(tape: Tape, real: Callable[..., Any], seed: Any = None) -> None:
@@ -144,6 +148,10 @@ def _default_rng(tape: Tape, real: Callable[..., Any], generator: Any, seed: Any
 
 
 def _methods(tape: Tape) -> Iterator[Change]:
+    for name in methods_of(random.Random, ()):
+        if name in vars(random.Random):
+            real = getattr(random.Random, name)
+            yield random.Random, name, (real, drawing(tape, random.Random, name, real))
     scipy = sys.modules.get("scipy.stats._distn_infrastructure")
     if scipy:
         yield scipy.rv_generic, "rvs", (scipy.rv_generic.rvs, _rvs(tape, scipy.rv_generic.rvs))
@@ -164,7 +172,7 @@ def _methods(tape: Tape) -> Iterator[Change]:
 def _rvs(tape: Tape, real: Callable[..., Any]) -> Callable[..., Any]:
     def rvs(self: Any, *given: Any, **named: Any) -> Any:
         if getattr(self, "name", None) not in SCIPY:
-            return real(self, *given, **named)
+            return drawing(tape, type(self), getattr(self, "name", None) or "rvs", real)(self, *given, **named)
         named = dict(zip(("loc", "scale", "size"), given, strict=False)) | named
         loc, scale, size = named.get("loc", 0.0), named.get("scale", 1.0), named.get("size")
         loc = loc if np.any(np.asarray(loc) != 0) else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,31 @@ class NoiseCall:
     opened: list[tuple[Affine, FloatArray]] = field(default_factory=list)
 
 
+@dataclass(eq=False)
+class Draw:
+    """One call of a random method that adds no noise.
+
+    Parameters
+    ----------
+    name : str
+        Such as `binomial`.
+    parameters, population : object
+        What was given; a population is what the method draws from, if it does.
+    line : str
+        file:line of the user's frame.
+    drawn : object, optional
+    replayed : bool
+        Whether it got other parameters than on other data, and what was drawn there was given again.
+    """
+
+    name: str
+    parameters: Any
+    population: Any
+    line: str = ""
+    drawn: Any = None
+    replayed: bool = False
+
+
 class Tape:
     """The noise calls of a run, in order.
 
@@ -58,17 +84,54 @@ class Tape:
         Of the unit variates.
     answers : Tape, optional
         Of a run on other data, whose noisy numbers are given again.
+
+    Attributes
+    ----------
+    draws : dict
+        Draws that add no noise, in order, by name and line.
+    is_inside : bool
+        Whether a draw or a mechanism is at work, whose own draws are not recorded.
     """
 
     def __init__(self, seed: int, answers: Tape | None = None) -> None:
         self.seed, self._answers = seed, answers
         self.calls: list[NoiseCall] = []
         self.seeds: list[tuple[str, Any]] = []
+        self.draws: dict[tuple[str, str], list[Draw]] = {}
+        self.is_inside = False
 
     def seeded(self, seed: Any) -> None:
         """Record the seed of a generator; one made from another generator has none."""
         if isinstance(seed, (int, np.integer, list, tuple, np.ndarray)):
             self.seeds.append((users_line(), seed))
+
+    def bits(self) -> PCG64:
+        """Return the bits of the next draw, which do not depend on any draw before it."""
+        return PCG64([self.seed, 1, sum(map(len, self.draws.values()))])
+
+    def draw(self, draw: Draw, ask: Callable[[], Any]) -> Any:
+        """Record and return what is drawn: what was drawn on other data, where the parameters were others."""
+        draw.line = users_line()
+        place = (draw.name, draw.line)
+        alike = self.draws.setdefault(place, [])
+        before = self._answers.draws.get(place, []) if self._answers else []
+        alike.append(draw)
+        if len(before) >= len(alike) and not same(before[len(alike) - 1].parameters, draw.parameters):
+            draw.replayed, draw.drawn = True, before[len(alike) - 1].drawn
+            return kept(draw.drawn)
+        with self._inside():
+            drawn = ask()
+        draw.drawn = kept(drawn)
+        return drawn
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Record no draws that another call makes itself."""
+        before, self.is_inside = self.is_inside, True
+        try:
+            yield
+        finally:
+            self.is_inside = before
 
     def variates(self, kind: str, size: int) -> FloatArray:
         """Return unit variates for the next call; they do not depend on any call before it."""
@@ -105,7 +168,8 @@ class Tape:
             call.answer = before.answer
         else:
             seeds = len(self.seeds)
-            call.answer = plain(ask())
+            with self._inside():
+                call.answer = plain(ask())
             # noise inside a mechanism belongs to the mechanism
             del self.calls[number + 1 :], self.seeds[seeds:]
         # the caller may modify the answer
@@ -118,6 +182,12 @@ class Tape:
             noisy = before[turn][1]
         call.opened.append((affine, noisy))
         return noisy.copy()
+
+
+def kept(value: Any) -> Any:
+    """Return a copy of an argument or answer with every noise in it opened: the caller may modify the original."""
+    value = plain(value)
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def users_line() -> str:
