@@ -46,7 +46,7 @@ def test_first_page_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     refuted, metrics, _ = blocks("text")
     assert refuted in printed["cfm audit privacy adfc"]
     assert metrics.splitlines()[0] in printed["cfm fit"]
-    assert "by 1 release" not in printed["cfm ledger create ledger.json"]
+    assert "by 1 release" not in printed["cfm ledger create ledger.jsonl"]
     assert Path("predictions.csv").read_text(encoding="utf-8").startswith("row,score,prediction,note")
 
 

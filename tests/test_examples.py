@@ -172,7 +172,7 @@ class Reader:
         if fence.language == "python":
             self.python(fence)
         elif fence.language == "json":
-            Path("domain.json" if '"domain_v1"' in fence.text else "pair.json").write_text(fence.text)
+            Path("domain.json" if '"domain_v1"' in fence.text else "count.json").write_text(fence.text)
         elif fence.commands:
             for line in fence.commands:
                 self.command(line)

@@ -229,7 +229,7 @@ def test_the_page_states_the_share_that_guessing_takes():
             guessing = spent.group_models * spent.group_model
             found.add(guessing / (guessing + spent.label_model))
         shares.append(str(*found))
-    wanted = "Of the rest of the budget, guessing takes {} with 2 groups, {} with 3, and {} with 9."
+    wanted = "After counts and probes, guessing the group takes {} of what is left (2 groups), {} (3), {} (9)."
     assert wanted.format(*shares) in said
 
 

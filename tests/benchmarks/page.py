@@ -46,10 +46,6 @@ times as fast as one by the clock, and {workers_cpu} times by the processor time
 
 {large}
 
-## Imports
-
-{imports}
-
 ## Growth
 
 A fit takes processor time like n to the power {n} (14 numbers a record, n from {n_from:,} to {n_to:,}) and like
@@ -96,10 +92,6 @@ ROW_OF_LARGE = (
     "| {kind} | {gigabytes:.1f} GB | {load} | {decoding} s | {sums} s | {clock} s | {memory} MiB | {query} |"
 )
 
-IMPORTS = """`reference.mechanisms` is imported in {mechanisms:.2f} s of processor time, `reference.classifier` in
-{classifier:.2f} s, {ratio:.2f} times what scikit-learn's `sklearn.base` takes ({base:.2f} s). Where pandas is
-installed, scikit-learn imports it; without it `reference.classifier` takes {pandas:.2f} s (load {load})."""
-
 
 def text_of_large(found: Mapping[str, Any]) -> str:
     rows = (
@@ -139,11 +131,6 @@ def text_of_repaired(found: Mapping[str, Any]) -> str:
     )
 
 
-def text_of_imports(found: Mapping[str, Any]) -> str:
-    spent = {name.split(".")[1]: one["cpu"] for name, one in found.items() if name != "load"}
-    return IMPORTS.format(**spent, ratio=spent["classifier"] / spent["base"], load=found["load"])
-
-
 def kept() -> dict[str, Any]:
     """Return what was measured last."""
     return dict(json.loads((DOCS / "benchmarks.json").read_text(encoding="utf-8")))
@@ -165,7 +152,6 @@ def text_of(found: Mapping[str, Any]) -> str:
         workers=f"{found['workers']['two workers']['wall']:.2f}",
         workers_cpu=f"{found['workers']['two workers']['cpu']:.2f}",
         large=text_of_large(found["large"]),
-        imports=text_of_imports(found["imports"]),
         n=n["exponent"],
         n_from=n["values"][0],
         n_to=n["values"][-1],
