@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -17,12 +16,10 @@ from audit.auditor.distinguish import BOUNDS, Bound
 from audit.auditor.events import FAMILIES
 from audit.auditor.interruption import finish
 from audit.auditor.subject import SubjectError
-from audit.commands.estimate_text import as_text
+from audit.commands.estimate_text import draw_plot, texts
 from audit.commands.options import SeededFileOptions
-from audit.commands.text import columns
 from audit.common.figures import require_plot
 from audit.evidence.estimation import Audit, carried_out, finished
-from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import (
     DRAWS,
@@ -54,7 +51,6 @@ from reference.commands.parsing import command as make_command
 from reference.commands.progress import SHARE, ProgressBar, say_above
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
-from reference.common.files import json_text
 from reference.common.scheduler import HELP, on_cluster
 from reference.datasets import SOURCES
 from reference.domain import NORMS
@@ -480,28 +476,3 @@ def report(
         return EXIT_REFUTED
     whole = len(results) == len(audits) and "undecided" not in verdicts
     return EXIT_FINE if whole else EXIT_UNDECIDED
-
-
-def texts(
-    results: Sequence[EstimateResult], judged: Judged, output: SeededFileOptions, *, several: bool
-) -> list[tuple[str, str | None]]:
-    """Return the texts and where to write them: with text output, a file *.json gets the certificates."""
-    out = output.out
-    if output.format == "json":
-        documents = [result.to_json() for result in results]
-        return [(json_text(documents if several else documents[0]), out)]
-    certificates = out is not None and Path(out).suffix == ".json"
-    text = as_text(results, judged, columns(None if certificates else out))
-    if not certificates:
-        return [(text, out)]
-    documents = [result.certificate(judged).to_json() for result in results]
-    return [(json_text(documents if several else documents[0]), out), (text, None)]
-
-
-def draw_plot(results: Sequence[EstimateResult], path: str) -> None:
-    """Draw the results that have a curve; say so if none has: an interrupted audit has no fixed size."""
-    drawn = [result for result in results if result.estimate.curve is not None]
-    if drawn:
-        draw_results(drawn, path)
-    else:
-        sys.stderr.write(f"interrupted: {path} not drawn\n")
