@@ -50,7 +50,7 @@ def test_right_noise_keeps_its_claim_at_the_bits_and_a_sixth_does_not(mechanism)
     assert [broken.verdict(1.5), broken.verdict(1.5, implementation=True)] == ["refuted"] * 2
 
 
-def test_the_bits_of_numpy_noise_refute_a_claim_and_those_of_hardened_noise_do_not():
+def test_bits_refute_numpy_noise_and_not_hardened_noise():
     """Floats show which of 0 and -1/2 the noise was added to; the grid is the same for both."""
     words = "functional", "--dimension", "1", "--records", "1", "--noise"
     for noise, refuted in (("numpy", True), ("hardened", False)):
