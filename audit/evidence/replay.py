@@ -24,6 +24,7 @@ from audit.evidence.report import EstimateResult
 from audit.subjects.descriptions import ImportDescription, PairDescription, core, require_small
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.programs.subject import GIVEN_UP, NOT_RESTARTED
+from audit.subjects.releases import MechanismDescription
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
@@ -211,6 +212,9 @@ def why_not_seeded(certificate: Certificate) -> str | None:
         return None
     if isinstance(certificate.subject, ProgramDescription):
         return "the program draws its own randomness"
+    subject = core(certificate.subject)
+    if isinstance(subject, MechanismDescription) and subject.hardened:
+        return "hardened noise takes the operating system's entropy"
     return OTHER_GENERATOR
 
 
