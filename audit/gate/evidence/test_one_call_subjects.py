@@ -11,8 +11,8 @@ import pytest
 
 from audit import assert_private
 from audit.auditor.subject import SubjectError
-from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence import copies
+from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.copies import FIRSTS_NOT_COMPARED
 from audit.subjects.adjacency import UNCHECKED
 from reference.common.errors import InputError
