@@ -17,7 +17,7 @@ MOST_COORDINATES = 64
 """Of more coordinates no pairs are looked at."""
 
 LARGEST = 2.0**1000
-"""Of larger numbers neither: sums may be beyond all floats."""
+"""Larger numbers are clipped to it: sums may be beyond all floats."""
 
 FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """The first coordinate is added to so many times the second: of multiples of a step such sums are exact."""
@@ -58,9 +58,9 @@ def learn_atoms(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     that sums of unrelated outputs have too are of a coordinate, or of whole numbers, and other scores see them.
     """
     width, rows = left.shape[1], min(len(left), len(right), MOST_ROWS)
-    columns = np.stack([left[:rows].T, right[:rows].T], axis=1)
-    if not 1 < width <= MOST_COORDINATES or np.abs(columns).max() > LARGEST:
+    if not 1 < width <= MOST_COORDINATES:
         return
+    columns = np.clip(np.stack([left[:rows].T, right[:rows].T], axis=1), -LARGEST, LARGEST)
     found = [atom for i, j, factor in _repeating(columns) for atom in _atoms(columns, i, j, factor)]
     for atom in sorted(found, reverse=True)[: 2 * MOST_PAIRS]:
         yield atom.score(width)
