@@ -61,6 +61,15 @@ class WholeNumbers(Repeated):
         return np.rint(super().noise(count, rng))
 
 
+class ManyWholeNumbers(WholeNumbers):
+    """All pairs come together by chance, more than are looked at, and the pair that tells is among the last."""
+
+    width = 12
+
+    def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
+        return super().sample(data, count, rng)[:, ::-1].copy()
+
+
 class BesideTheLargest(Repeated):
     """Another coordinate is as large as floats are, as `np.nan_to_num` leaves infinite numbers."""
 
@@ -70,7 +79,7 @@ class BesideTheLargest(Repeated):
         return outputs
 
 
-REPEATED = [Repeated, InThree, Difference, Doubled, OfOneOnly, WholeNumbers, BesideTheLargest]
+REPEATED = [Repeated, InThree, Difference, Doubled, OfOneOnly, WholeNumbers, ManyWholeNumbers, BesideTheLargest]
 
 
 @pytest.mark.parametrize("kind", REPEATED)
