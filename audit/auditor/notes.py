@@ -74,6 +74,9 @@ SEEN_APART = 2.0**-30
 APART = 5.0
 """Standard deviations by which the counts of numbers that repeat within a cell differ, if the inputs split it."""
 
+OTHER_LAW = 3.0
+"""Scaled Kolmogorov-Smirnov distance of two laws within a cell that is no chance: 3e-8 for equal laws."""
+
 ALONE = 3
 """Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
 
@@ -158,7 +161,11 @@ def _named(places: Sequence[int], reduction: Reduction | None) -> str:
 
 
 def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
-    """Return a note on coordinates in which many outputs differ, by more than float noise, and not on the grid."""
+    """Return a note on coordinates in which many outputs differ, and not on the grid.
+
+    They differ by more than float noise, or clearly between the inputs: by however little, since rounding may be
+    why, and need not be.
+    """
     found, largest = [], 0.0
     # where steps grow, the smallest
     for k, step in enumerate(quantiser.steps):
@@ -172,7 +179,7 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
             share = share - places.share if places.telling else max(share, places.share)
         looked_at = quantiser.finer if places is not None and places.telling else quantiser
         if looked_at is not None and k not in quantiser.hidden:
-            share = max(share, _share_of_split(pair, looked_at, k))
+            share = max(share, _share_of_split(pair, looked_at, k), _share_of_other_laws(pair, looked_at, k))
         if share >= MANY_UNSEEN:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
@@ -183,7 +190,7 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
 
 
 def tell_finer(notes: Sequence[str]) -> bool:
-    """Return whether notes tell that outputs differ by more than rounding, and not on the grid."""
+    """Return whether notes tell that outputs differ, perhaps by more than rounding, and not on the grid."""
     return any(note.startswith(FINER) for note in notes)
 
 
@@ -233,6 +240,24 @@ def _share_of_split(pair: Pair, quantiser: Quantiser, k: int) -> float:
     expected = (np.bincount(cells, ours) / np.bincount(cells, total))[cells]
     split = np.abs(ours - expected * total) > APART * np.sqrt(expected * (1 - expected) * total)
     return float(total[np.isin(cells, cells[split])].sum() / len(both))
+
+
+def _share_of_other_laws(pair: Pair, quantiser: Quantiser, k: int) -> float:
+    """Return the share of outputs in cells that have many, and other numbers on one input than on the other."""
+    sides = [np.sort(finite_of(side[:ENOUGH_TO_REPEAT, k])) for side in pair]
+    grid, rows = quantiser.of_one(k), sum(map(len, sides))
+    cells = [grid(side[:, np.newaxis])[:, 0] for side in sides]
+    kinds, counts = np.unique(np.concatenate(cells), return_counts=True)
+    share = 0.0
+    for kind in kinds[counts >= max(2, MANY_UNSEEN * rows)]:
+        left, right = (side[cell == kind] for side, cell in zip(sides, cells, strict=True))
+        if not len(left) or not len(right):
+            continue
+        numbers = np.concatenate([left, right])
+        below = [np.searchsorted(side, numbers, side="right") / len(side) for side in (left, right)]
+        if np.abs(below[0] - below[1]).max() > OTHER_LAW * np.sqrt(1 / len(left) + 1 / len(right)):
+            share += len(numbers) / rows
+    return share
 
 
 def unseen(

@@ -98,7 +98,8 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
     if judged == "ideal" and rounded:
         names = ", ".join(one.mechanism for one in rounded)
         finer = ", ".join(one.mechanism for one in rounded if tell_finer(one.estimate.notes))
-        cause = f"Rounding need not be the cause for {finer}: outputs differ by more, below the grid. "
+        differ = "outputs differ below the grid, perhaps by more than rounding"
+        cause = f"Rounding need not be the cause for {finer}: {differ}. "
         yield (
             f"At the bits of the floats, refuted: {names}. Plain floating-point noise leaks there. "
             f"{cause if finer else ''}"
