@@ -65,7 +65,7 @@ WHY_NO_RESIDUES = (
 FINER = "no event looked at differences finer than the grid"
 """Begins the note on outputs that the grid takes for one."""
 
-NEAR_NOISE = "the verdict on rounded outputs does not look at"
+NEAR_NOISE = "no event of rounded outputs looked at"
 """Begins the note on coordinates that are too narrow beside float noise."""
 
 SEEN_APART = 2.0**-30
@@ -147,8 +147,8 @@ def near_float_noise(_: Pair, quantiser: Quantiser, reduction: Reduction | None)
     joint = () if quantiser.joint is None else quantiser.joint.hidden
     together = [k for k in joint if k not in quantiser.hidden]
     return tuple(
-        f"{NEAR_NOISE} {_named(places, reduction)}{how}: the spread is too narrow beside float noise of such "
-        "large numbers, or of large ones that cancelled"
+        f"{NEAR_NOISE} {_named(places, reduction)}{how}: what differs there may be float noise of large numbers, "
+        "or of numbers that cancelled"
         for places, how in ((quantiser.hidden, ""), (together, " together with other coordinates"))
         if places
     )
@@ -189,6 +189,11 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
     return (f"{FINER}, which {largest:.2g} of the outputs have in {where}",)
 
 
+def of_passed_over(notes: Sequence[str]) -> list[str]:
+    """Return those of some notes that name what no event looks at."""
+    return [note for note in notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
+
+
 def tell_finer(notes: Sequence[str]) -> bool:
     """Return whether notes tell that outputs differ, perhaps by more than rounding, and not on the grid."""
     return any(note.startswith(FINER) for note in notes)
@@ -222,7 +227,7 @@ def _share_in_cells(values: FloatArray, cells: FloatArray, step: float) -> float
 
 
 def _share_of_split(pair: Pair, quantiser: Quantiser, k: int) -> float:
-    """Return the share of outputs that repeat within a cell where the inputs split them differently.
+    """Return the share of outputs in cells whose repeated values have different frequencies on the two inputs.
 
     However near each other: rounding alone does not move many outputs from one number to one other.
     """

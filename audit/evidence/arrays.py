@@ -13,6 +13,7 @@ from audit.auditor.distinguish import SMALLEST_DRAWS
 from audit.auditor.draws import Draws
 from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
+from audit.auditor.notes import of_passed_over
 from audit.auditor.probe import OR_CALLS
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts, TradeOffBand, cluster_epsilon_lower_bound, trade_off_band
@@ -50,7 +51,7 @@ class CertifiedBound(float):
         In words.
     delta, significance : float
     assumes : str
-        The assumption, in words, and what about the arrays nobody could check.
+        The assumption, in words, what about the arrays nobody could check, and what no event looked at.
     """
 
     counts: Counts
@@ -131,7 +132,8 @@ def epsilon_lower_bound(
             cluster_epsilon_lower_bound(shares[likely], shares[1 - likely], delta, significance)
         )
     bound.counts, bound.event = counts, counted_in_words(event, counts)
-    bound.delta, bound.significance, bound.assumes = delta, significance, assumes
+    bound.delta, bound.significance = delta, significance
+    bound.assumes = "; ".join([assumes, *of_passed_over(chosen.notes)])
     return bound
 
 

@@ -35,7 +35,7 @@ TELLING_BITS = 10
 """Sums are put into so many bits of kinds, by their own bits, to tell which pairs to look at first."""
 
 CLEAR = 4.0
-"""Standard deviations by which an atom has more than sums of unrelated outputs, and its counts differ."""
+"""Standard errors required both of an atom's excess and of the difference between the inputs."""
 
 
 @dataclass(frozen=True, order=True)
@@ -70,9 +70,9 @@ def learn_atoms(left: FloatArray, right: FloatArray) -> Iterator[Score]:
 
 
 def _repeating(columns: FloatArray) -> list[tuple[int, int, float]]:
-    """Return pairs of columns (k, 2, n) and factors whose sums come together as no sums of a density do.
+    """Return the pairs (i, j, factor) whose sums cluster more than those of continuous outputs.
 
-    Those that come together though the outputs are unrelated are the last, and are left out if there are many.
+    Those whose sums cluster though the outputs are unrelated are the last, and are left out if there are many.
     """
     width = len(columns)
     few = max(1, min(columns.shape[2], 2 * MOST_SUMS // (len(FACTORS) * width * max(1, width - 1))))
@@ -124,7 +124,7 @@ def _step(values: FloatArray) -> float:
 
 
 def _together(one: FloatArray, others: FloatArray, rounding: FloatArray) -> BoolArray:
-    """Return for each row of the others whether many sums with it come together."""
+    """Return, for each row, whether many of its sums fall within the rounding of each other."""
     sums = np.sort(one + others, axis=1)
     many = max(FEWEST_TOGETHER, math.ceil(SHARE_TOGETHER * sums.shape[1]))
     near = sums[:, many - 1 :] - sums[:, : max(0, sums.shape[1] - many + 1)] <= rounding[:, np.newaxis]
