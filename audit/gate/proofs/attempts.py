@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from audit.gate.proofs.endless import ENDLESS, ENDLESS_BY_TACTICS, MISREAD
 from audit.gate.proofs.toys import STATED, WORDS
 
 
@@ -32,45 +33,6 @@ class Attempt:
 
 
 PROVED = "Lemma cheated : False. Proof. exact cheat. Qed."
-
-ENDLESS = """
-Definition positive n := match n with 0 => False | S _ => True end.
-Definition large n := match n with 0 => False | S n => positive n end.
-Lemma part (b : bool) (x n : nat) :
-  b = true -> large x -> positive (match (if b then x else n) with 0 => n | S m => m end).
-Proof. intros Hb Hx. subst b. destruct x. exfalso; exact Hx. exact Hx. Qed.
-Fixpoint endless (n : nat) {struct n} : positive n -> False :=
-  match n with
-  | 0 => fun h => h
-  | S n => fun _ =>
-    let f (b : bool) (e : b = true) (x : nat) (Hx : large x) :=
-      endless (match (if b then x else n) with 0 => n | S m => m end) (part b x n e Hx)
-    in f true eq_refl 5 I
-  end.
-Lemma absurd : False.
-Proof. exact (endless 1 I). Qed.
-"""
-
-ENDLESS_BY_TACTICS = """
-Definition positive (n : nat) : Prop := match n with 0 => False | S _ => True end.
-Definition large (n : nat) : Prop := match n with 0 => False | S n => positive n end.
-Lemma part : forall (b : bool) (x n : nat),
-  b = true -> large x -> positive (match (if b then x else n) with 0 => n | S m => m end).
-Proof. intros b x n e h. subst b. destruct x; cbn in *. destruct h. exact h. Qed.
-Theorem endless : forall n : nat, positive n -> False with junk : forall n : nat, n = n.
-Proof.
-  - intros n. refine (match n with
-      | 0 => fun h => h
-      | S k => fun h =>
-        let f (b : bool) (e : b = true) (x : nat) (Hx : large x) :=
-          endless (match (if b then x else k) with 0 => k | S m => m end) (part b x k e Hx) in
-        f true eq_refl 5 I
-      end).
-  - intros n. reflexivity.
-Qed.
-Lemma absurd : False.
-Proof. exact (endless 1 I). Qed.
-"""
 
 MUTUAL = "Fixpoint f (n : nat) : nat with g (n : nat) : nat := match n with O => 0 | S m => g m end."
 
@@ -253,6 +215,7 @@ READ = (
     Attempt("a tactic in a statement", "Lemma l : ltac:(exact True). Proof. exact I. Qed."),
     Attempt("an unsafe tactic in a proof", "Lemma l : 1 = 1. Proof. change_no_check (1 = 1). reflexivity. Qed."),
     Attempt("False by Coq's issue 20455: a recursion that does not end is accepted", ENDLESS),
+    *(Attempt(reason, text) for reason, text in MISREAD.items()),
     Attempt("the same by a theorem with a second one, from which Coq makes a recursion", ENDLESS_BY_TACTICS),
     Attempt(
         "the same by lemmas in the other order",
