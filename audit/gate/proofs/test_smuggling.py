@@ -8,6 +8,7 @@ import pytest
 
 from audit.gate.needs import exhaustively
 from audit.gate.proofs.attempts import ALLOWED, ASKED, READ
+from audit.gate.proofs.endless import MISREAD
 from audit.gate.proofs.sessions import first_errors
 from audit.gate.proofs.toys import FILES, STATED, WORDS, project, require_coq, toy
 from audit.proofs.build import ProofError, ask, build, compile_file
@@ -249,6 +250,53 @@ def test_axiom_of_a_file_whose_theorems_nobody_states_is_found(tmp_path, honest)
     folder = project(tmp_path, Words=WORDS, Statements=STATED, Scales=scales)
     assert "Scales.cheat is assumed in some file, beyond all levels" in reported(folder, honest)
     assert list(recheck(folder)) == ["coqchk: Axioms: CFM.Scales.cheat"]
+
+
+UNLISTED = "Words.f: a recursive function that audit/proofs/recursions.json does not list"
+NOT_AS_LISTED = (
+    "Words.f: the recursive function, or what it mentions, is not as listed in audit/proofs/recursions.json"
+)
+
+COUNT = """
+Definition less (n : nat) : nat := n.
+Fixpoint f (n : nat) : nat := match n with O => less 0 | S k => S (f k) end.
+"""
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    "text",
+    [
+        COUNT,
+        *exhaustively(
+            "Definition f := Eval cbv delta [Nat.add] in Nat.add.",
+            "Definition f := fix g (n : nat) : nat := match n with O => 0 | S k => g k end.",
+            "CoInductive s := Cons (rest : s). Definition f := cofix g := Cons g.",
+            *MISREAD.values(),
+        ),
+    ],
+)
+def test_recursive_function_beside_the_list_is_found(tmp_path, honest, text):
+    """Without the reader of sources: Coq's own text of a definition says that it is recursive."""
+    assert reported(toy(tmp_path, words_with(text)), honest).splitlines() == [UNLISTED]
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("O => less", "O  =>  less", ""),
+        ("less (n : nat) : nat := n", "less (n : nat) : nat := S n", NOT_AS_LISTED),
+    ],
+    ids=["layout", "another function that it mentions"],
+)
+def test_listed_recursive_function_is_taken_with_what_it_mentions(tmp_path, honest, monkeypatch, old, new, found):
+    build(toy(tmp_path / "read", words_with(COUNT)))
+    known = ask(tmp_path / "read").recursions
+    assert list(known) == ["Words.f"]
+    monkeypatch.setattr("audit.proofs.check.listed", lambda: known)
+    assert old in COUNT
+    assert reported(toy(tmp_path / "now", words_with(COUNT.replace(old, new))), honest) == found
 
 
 @pytest.mark.coq
