@@ -4,7 +4,7 @@
 of every proof.  A theorem may assume what its level allows and nothing else.
 
 ``recursions.json`` lists the recursive functions of all files, with a digest of each and of all that it mentions.
-Coq 8.16 accepts some that never end, so no others are taken.  Both files are renewed together; changes of the second
+Coq 8.16 accepts some that never end, so no others are taken.  Both files are renewed together; changes of this one
 are for a reviewer to read.
 """
 

@@ -262,6 +262,28 @@ READ = (
     Attempt("a recursive function in a proof", "Lemma l : nat -> True. Proof. fix l 1. intros n. exact I. Qed."),
     Attempt("a recursive function of a section", "Section S. Let Fixpoint f (n : nat) : nat := n. End S."),
     Attempt("a value in the declaration of a type", "Inductive i := I (n : nat) (m := n)."),
+    Attempt(
+        "the same without the word: the sort of a library's constant is taken for a hole",
+        "Definition Sp := (fun (A : Type) (g : A -> Prop) => A) _ (fun P => let u := False_sind P in True). "
+        "Inductive none : Sp := .",
+    ),
+    Attempt(
+        "a term of no type that the virtual machine computes with",
+        "Lemma l : True. Proof. let x := constr:(ltac:(vm_cast_no_check S) : nat) in exact I. Qed.",
+    ),
+    Attempt("a cast that is not checked", "Lemma l : 1 = 1. Proof. vm_cast_no_check (eq_refl 1). Qed."),
+    Attempt("a term that is not checked", "Lemma l : 1 = 1. Proof. exact_no_check (eq_refl 1). Qed."),
+    Attempt(
+        "a tactic that fills holes by trying",
+        "Lemma l : 1 = 1. Proof. hresolve_core (n := 1) in 1. auto. Qed.",
+        False,
+    ),
+    Attempt("a tactic of a library that the proofs do not use", "Lemma l : 1 = 1. Proof. now idtac. Qed."),
+    Attempt(
+        "a word of another tactic behind its file's name", "Lemma l : True. Proof. Tauto.intuition_solver. Qed."
+    ),
+    Attempt("a term that a tactic computes", "Lemma l : True. Proof. let t := eval cbv in 1 in exact I. Qed."),
+    Attempt("a meaning that is computed", "Definition d := Eval cbv delta [Nat.add] in Nat.add."),
     Attempt("a proposition whose proofs are all equal", "Lemma l : forall P : SProp, P -> P. Proof. auto. Qed."),
 )
 """Behind the definitions of `WORDS`."""
@@ -289,9 +311,9 @@ ALLOWED = (
         "Proof. destruct n as [|n]; [exact I | destruct n; exact I]. Qed."
     ),
     "Definition d (n : nat) := match n with O => match n with O => 1 | S m => m end | S m => m end.",
-    "Lemma l : 1 = 2 :> nat -> 3 = 4. Proof. match goal with |- context [S ?n] => idtac end. discriminate. Qed.",
+    "Lemma l : 1 = 2 :> nat -> 3 = 4. Proof. match goal with |- context [S ?n] => intros end. discriminate. Qed.",
     "Lemma l : True /\\ True. Proof. split. 1, 2: (exact I). Qed.",
-    "Lemma l : True /\\ True. Proof. (split; idtac). all: exact I. Qed.",
+    "Lemma l : True /\\ True. Proof. (split; intros). all: exact I. Qed.",
     "From Coq Require Import ZArith. Open Scope Z_scope. Definition z := 1 + 1.",
 )
 """Null controls: honest texts."""
