@@ -120,7 +120,7 @@ def test_every_tactic_of_coq_is_used_by_the_proofs_or_refused(said_by_coq):
 
 
 @pytest.mark.coq
-def test_constants_whose_types_mention_equal_propositions_have_a_refused_name(said_by_coq):
+def test_constants_about_equal_propositions_have_a_refused_name(said_by_coq):
     names = [line.split()[0].rstrip(":") for line in said_by_coq["sorts"].splitlines() if line[:1].strip()]
     assert len(names) > 100
     assert [name for name in names if not REFUSED_WORDS.search(name)] == []
