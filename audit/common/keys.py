@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 from collections import OrderedDict, defaultdict, deque
@@ -22,6 +23,12 @@ LARGEST_EXACT = 2**53
 
 DEEPEST = 64
 """Levels of nested parts that are looked into."""
+
+MOST_OBJECTS = 1_000
+"""Objects of one record that are looked into: those that refer to each other have endless ways through them."""
+
+MOST_BYTES = 4_096
+"""Longer arrays are told by a digest: many objects may refer to one."""
 
 _DOUBLE = np.dtype(np.float64)
 _FAILURES = (Exception, SystemExit)
@@ -103,12 +110,17 @@ class _Opaque:
         return f"<{_class_of(self.record)} {_ADDRESS.sub('', repr(self.record))}>"
 
 
+class _TooManyError(Exception):
+    """A record has too many objects to look into."""
+
+
 class _Walk:
     """Makes the key of one value."""
 
     def __init__(self, level: Level, *, proves: bool) -> None:
         self.level, self.proves = level, proves
         self.path: list[int] = []
+        self.objects = 0
 
     def key(self, record: Any) -> Any:
         if type(record) in (str, bytes, NoneType):
@@ -128,6 +140,10 @@ class _Walk:
         self.path.append(id(record))
         try:
             return self.parts(record)
+        except _TooManyError:
+            if len(self.path) > 2:
+                raise
+            return self.unknown(record, parts=False)
         finally:
             self.path.pop()
 
@@ -195,7 +211,8 @@ class _Walk:
             # as doubles some of them would be one
             return repr(values.tolist())
         doubles = values.astype(np.float64)
-        return (doubles + 0.0 if self.level == Level.VALUES else doubles).tobytes()
+        bits = (doubles + 0.0 if self.level == Level.VALUES else doubles).tobytes()
+        return bits if len(bits) <= MOST_BYTES else hashlib.blake2b(bits).digest()
 
     def sparse(self, record: Any) -> Any:
         entries = record.tocoo(copy=True)
@@ -205,13 +222,25 @@ class _Walk:
         return [self.name(record), shape, *map(self.numbers, (entries.data, *_places(entries)))]
 
     def of_object(self, record: Any) -> Any:
-        found = _attributes(record) if self.proves and _is_its_attributes(record) else _listed_fields(record)
+        # the input itself, or one of its records
+        self.objects = 0 if len(self.path) < 3 else self.objects + 1
+        if self.objects > MOST_OBJECTS:
+            raise _TooManyError
+        listed = self.proves and _is_its_attributes(record)
+        found = _attributes(record) if listed else _listed_fields(record)
         if found:
             return [self.name(record), *self.named(found.items())]
         if hasattr(record, "__array__") and not isinstance(record, type):
-            return [self.name(record), self.key(np.asarray(record)), *self.labels(record)]
+            return self.as_array(record)
         # one without fields is a marker, and is no other
         return self.unknown(record, parts=type(record) is not object and found is None)
+
+    def as_array(self, record: Any) -> Any:
+        try:
+            values = np.asarray(record)
+        except _FAILURES:
+            return self.unknown(record)
+        return [self.name(record), self.key(values), *self.labels(record)]
 
     def labels(self, record: Any) -> list[Any]:
         """Return what a table or a column has besides its values."""
@@ -237,6 +266,8 @@ class _Walk:
             told = [self.key(list(part) if hasattr(part, "__next__") else part) for part in parts]
             # its class may leave some out
             return [_class_of(record), *told, self.named(_attributes(record).items())]
+        except _TooManyError:
+            raise
         except _FAILURES:
             return None
 

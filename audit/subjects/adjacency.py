@@ -161,7 +161,8 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
 
     Order counts: a permuted data set is a different one, since a mechanism may look at the order.  So do types,
     shapes, masks and the sign of a zero within a record: 1 differs from 1.0 and from True, but not from another
-    integer 1, and an array of integers may have a neighbour of floats.
+    integer 1, and an array of integers may have a neighbour of floats.  The order of names in a dict does not
+    count.
 
     Parameters
     ----------

@@ -248,6 +248,18 @@ def test_labels_and_shapes_are_parts_of_a_record(left, right):
     assert require_neighbours([left] * 2, [copy.deepcopy(left), right], "replace_one") is None
 
 
+def test_objects_that_refer_to_each_other_are_looked_into_for_a_while():
+    def linked(at):
+        made = [Shown(at) for _ in range(20)]
+        for one in made:
+            one.others = list(made)
+        return made[:3]
+
+    assert require_neighbours(linked(0), linked(0), "replace_one") == UNCHECKED
+    with pytest.raises(SubjectError, match="3 in all"):
+        require_neighbours(linked(0), linked(1), "replace_one")
+
+
 def test_records_that_differ_in_type_are_told_so():
     with pytest.raises(SubjectError, match=f"10 in all; {OF_FORM}"):
         require_neighbours([True] * 10, [1] * 9 + [0], "replace_one")
