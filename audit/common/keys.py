@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+import hashlib
+import re
+import sys
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, is_dataclass
+from enum import IntEnum
+from functools import cached_property
+from inspect import getattr_static
+from struct import pack
+from types import NoneType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,36 +21,293 @@ import numpy.typing as npt
 LARGEST_EXACT = 2**53
 """Whole numbers below it are doubles."""
 
+DEEPEST = 64
+"""Levels of nested parts that are looked into."""
+
+MOST_OBJECTS = 1_000
+"""Objects of one record that are looked into: those that refer to each other have endless ways through them."""
+
+MOST_BYTES = 4_096
+"""Longer arrays are told by a digest: many objects may refer to one."""
+
+_DOUBLE = np.dtype(np.float64)
+_FAILURES = (Exception, SystemExit)
+_ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+")
+
+_SUBCLASSED = (int, float, complex, str, bytes, list, tuple, set, frozenset, dict, deque)
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_PLAIN = (*_SUBCLASSED[:-1], bool, np.ndarray)
+_PICKLING, _ARGUMENTS = ("__reduce__", "__reduce_ex__", "__getstate__"), ("__getnewargs__", "__getnewargs_ex__")
+
+
+class Level(IntEnum):
+    """What tells values apart, besides the values themselves; each level has those before it."""
+
+    VALUES = 0
+    """Nothing: 1, 1.0, True and an array of one 1 are equal, and so are both zeros."""
+    ROWS = 1
+    """Shapes, names of columns, classes, the sign of a zero."""
+    KINDS = 2
+    """Whether a number is true or false, whole, real or complex; not its bits or where it is stored."""
+    FORM = 3
+    """Every type, and the order of names."""
+
 
 def key_of(record: Any) -> Any:
     """Return what tells a record, or records, from others: numbers by all their digits, wherever they stand.
 
-    How numpy shows an array would hide the later digits, and most of a long one.  Other objects are told apart by
-    how Python shows them.
+    How numpy shows an array would hide the later digits, and most of a long one.  Objects that do not list their
+    fields are told apart by how Python shows them, so equal keys do not prove that they are equal: see
+    :func:`proof_of`.
     """
-    match record:
-        case int() | float() | np.generic() | np.ndarray():
-            return _of_numbers(np.asarray(record))
-        case list() | tuple():
-            return [type(record).__name__, *map(key_of, record)]
-        case dict():
-            named = [(repr(key_of(name)), key_of(value)) for name, value in record.items()]
-            return sorted(named, key=lambda pair: pair[0])
-        case set() | frozenset():
-            # in another process they may stand in another order
-            return [type(record).__name__, *sorted(map(key_of, record), key=repr)]
-        case _ if is_dataclass(record) and not isinstance(record, type):
-            return [type(record).__name__, *(key_of(getattr(record, entry.name)) for entry in fields(record))]
-        case _ if hasattr(record, "__array__"):
-            return [type(record).__name__, key_of(np.asarray(record))]
-    return repr(record)
+    return _Walk(Level.VALUES, proves=False).key(record)
 
 
-def _of_numbers(values: npt.NDArray[Any]) -> Any:
-    if values.dtype.kind not in "fiub" or values.dtype.itemsize > np.dtype(np.float64).itemsize:
-        plain = values.tolist()
-        return repr(plain) if not isinstance(plain, list) else [key_of(value) for value in plain]
-    if values.dtype.kind in "iu" and values.size and int(np.abs(values).max()) not in range(LARGEST_EXACT):
-        # as doubles some of them would be one
-        return repr(values.tolist())
-    return (values.astype(np.float64) + 0.0).tobytes()
+def proof_of(record: Any, level: Level) -> Any:
+    """Return what :func:`same` compares."""
+    return _Walk(level, proves=True).key(record)
+
+
+def same(ours: Any, others: Any) -> bool | None:
+    """Return whether the values of two keys of :func:`proof_of` are equal; None if nobody can tell.
+
+    An object that is told by its fields is equal to one of the same class with equal fields.  Any other object is
+    equal to itself, and to one that pickle would rebuild from equal parts; it differs from those that Python shows
+    otherwise, and of the rest nobody can tell.
+    """
+    if ours == others:
+        return True
+    return None if repr(ours) == repr(others) else False
+
+
+def _listed_fields(record: Any) -> dict[str, Any] | None:
+    """Return the fields of a record whose class lists them, such as a dataclass; else None."""
+    if isinstance(record, type):
+        return None
+    if is_dataclass(record):
+        return {entry.name: getattr(record, entry.name) for entry in fields(record)}
+    if isinstance(record, SimpleNamespace):
+        return dict(vars(record))
+    names = getattr(type(record), "__struct_fields__", None)
+    return {name: getattr(record, name) for name in names} if isinstance(names, tuple) else None
+
+
+@dataclass(eq=False)
+class _Opaque:
+    """An object that does not list all that it holds, and the parts from which pickle would rebuild it."""
+
+    record: Any
+    parts: Any
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Opaque):
+            return NotImplemented
+        return self.record is other.record or (self.parts is not None and bool(self.parts == other.parts))
+
+    def __repr__(self) -> str:
+        return f"<{_class_of(self.record)} {_ADDRESS.sub('', repr(self.record))}>"
+
+
+class _TooManyError(Exception):
+    """A record has too many objects to look into."""
+
+
+class _Walk:
+    """Makes the key of one value."""
+
+    def __init__(self, level: Level, *, proves: bool) -> None:
+        self.level, self.proves = level, proves
+        self.path: list[int] = []
+        self.objects = 0
+
+    def key(self, record: Any) -> Any:
+        if type(record) in (str, bytes, NoneType):
+            return repr(record)
+        if isinstance(record, np.str_ | np.bytes_):
+            return self.key(record.item()) if self.level < Level.FORM else [self.name(record), repr(record.item())]
+        if type(record) in (float, np.float64) and self.level < Level.FORM:
+            # as of any number, and soon
+            digits = pack("d", record if self.level else record + 0.0)
+            return ["", self.kind(_DOUBLE), (), None, digits] if self.level else digits
+        if type(record) is int:
+            return self.numbers(record)
+        if id(record) in self.path:
+            return ["within itself", len(self.path) - self.path.index(id(record))]
+        if len(self.path) == DEEPEST:
+            return self.unknown(record, parts=False)
+        self.path.append(id(record))
+        try:
+            return self.parts(record)
+        except _TooManyError:
+            if len(self.path) > 2:
+                raise
+            return self.unknown(record, parts=False)
+        finally:
+            self.path.pop()
+
+    def parts(self, record: Any) -> Any:
+        if isinstance(record, np.ma.MaskedArray):
+            values, mask = np.ma.getdata(record), np.ma.getmaskarray(record)
+            return [self.name(record), self.numbers(values), self.numbers(mask)]
+        if isinstance(record, _NUMBERS):
+            told = self.numbers(record)
+        elif _is_sparse(record):
+            return self.sparse(record)
+        elif isinstance(record, _SUBCLASSED):
+            told = self.collection(record)
+        else:
+            return self.of_object(record)
+        own = _attributes(record) if self.proves else {}
+        return [told, self.named(own.items())] if own else told
+
+    def name(self, record: Any) -> str:
+        return type(record).__name__ if self.level == Level.VALUES else _class_of(record)
+
+    def named(self, items: Iterable[tuple[Any, Any]], *, ordered: bool = False) -> list[Any]:
+        told = [(repr(self.key(name)), self.key(value)) for name, value in items]
+        return told if ordered else sorted(told, key=lambda pair: pair[0])
+
+    def collection(self, record: Any) -> Any:
+        match record:
+            case str():
+                return [self.name(record), str.__repr__(record)]
+            case bytes():
+                return [self.name(record), bytes.__repr__(record)]
+            case dict():
+                ordered = self.level == Level.FORM or (self.level and isinstance(record, OrderedDict))
+                told = self.named(record.items(), ordered=bool(ordered))
+                return told if self.level == Level.VALUES else [self.name(record), told]
+            case set() | frozenset():
+                # in another process they may stand in another order
+                return [self.name(record), *sorted(map(self.key, record), key=repr)]
+        return [self.name(record), *map(self.key, record)]
+
+    def numbers(self, record: Any) -> Any:
+        values = np.asarray(record)
+        told = repr(record) if isinstance(record, int) and values.dtype == object else self.digits(values)
+        if self.level == Level.VALUES:
+            return told
+        known = isinstance(record, bool | np.generic) or type(record) in _NUMBERS
+        name = "" if known and self.level < Level.FORM else self.name(record)
+        return [name, self.kind(values.dtype), values.shape, values.dtype.names, told]
+
+    def kind(self, dtype: np.dtype[Any]) -> str:
+        if self.level == Level.FORM:
+            return repr(dtype)
+        if self.level == Level.ROWS and dtype.kind in "biuf":
+            return "number"
+        return "i" if dtype.kind == "u" else dtype.kind
+
+    def digits(self, values: npt.NDArray[Any]) -> Any:
+        if values.dtype == object:
+            return [self.key(value) for value in values.ravel().tolist()]
+        if values.dtype.kind not in "fiub" or values.dtype.itemsize > _DOUBLE.itemsize:
+            # a row with names is a tuple
+            plain = values.ravel().tolist()
+            return [[*map(self.key, one)] if isinstance(one, tuple) else repr(one) for one in plain]
+        if values.dtype.kind in "iu" and values.size and int(np.abs(values).max()) not in range(LARGEST_EXACT):
+            # as doubles some of them would be one
+            return repr(values.tolist())
+        doubles = values.astype(np.float64)
+        bits = (doubles + 0.0 if self.level == Level.VALUES else doubles).tobytes()
+        return bits if len(bits) <= MOST_BYTES else hashlib.blake2b(bits).digest()
+
+    def sparse(self, record: Any) -> Any:
+        entries = record.tocoo(copy=True)
+        # in one order, which some operations change to
+        entries.sum_duplicates()
+        shape = repr(tuple(record.shape))
+        return [self.name(record), shape, *map(self.numbers, (entries.data, *_places(entries)))]
+
+    def of_object(self, record: Any) -> Any:
+        # the input itself, or one of its records
+        self.objects = 0 if len(self.path) < 3 else self.objects + 1
+        if self.objects > MOST_OBJECTS:
+            raise _TooManyError
+        listed = self.proves and _is_its_attributes(record)
+        found = _attributes(record) if listed else _listed_fields(record)
+        if found:
+            return [self.name(record), *self.named(found.items())]
+        if hasattr(record, "__array__") and not isinstance(record, type):
+            return self.as_array(record)
+        # one without fields is a marker, and is no other
+        return self.unknown(record, parts=type(record) is not object and found is None)
+
+    def as_array(self, record: Any) -> Any:
+        try:
+            values = np.asarray(record)
+        except _FAILURES:
+            return self.unknown(record)
+        return [self.name(record), self.key(values), *self.labels(record)]
+
+    def labels(self, record: Any) -> list[Any]:
+        """Return what a table or a column has besides its values."""
+        if not self.proves:
+            return []
+        found = (getattr(record, name, None) for name in ("index", "columns", "name", "names"))
+        told = [None if one is record or callable(one) else self.key(one) for one in found]
+        ours = type(record).__module__.startswith("pandas") and self.level < Level.FORM
+        return told if ours else [*told, self.unknown(record)]
+
+    def unknown(self, record: Any, *, parts: bool = True) -> Any:
+        if not self.proves:
+            return repr(record)
+        return _Opaque(record, self.rebuilding(record) if parts else None)
+
+    def rebuilding(self, record: Any) -> Any:
+        """Return the parts from which pickle would rebuild an object, and its attributes; None if it would not."""
+        if isinstance(record, type) or hasattr(record, "__next__"):
+            return None
+        try:
+            found = record.__reduce_ex__(4)
+            parts = [found] if isinstance(found, str) else found
+            told = [self.key(list(part) if hasattr(part, "__next__") else part) for part in parts]
+            # its class may leave some out
+            return [_class_of(record), *told, self.named(_attributes(record).items())]
+        except _TooManyError:
+            raise
+        except _FAILURES:
+            return None
+
+
+def _class_of(record: Any) -> str:
+    return f"{type(record).__module__}.{type(record).__qualname__}"
+
+
+def _places(entries: Any) -> tuple[Any, ...]:
+    return tuple(entries.coords) if hasattr(entries, "coords") else (entries.row, entries.col)
+
+
+def _is_sparse(record: Any) -> bool:
+    library = sys.modules.get("scipy.sparse")
+    return library is not None and bool(library.issparse(record))
+
+
+def _attributes(record: Any) -> dict[str, Any]:
+    """Return the attributes of an object, without results that its class keeps."""
+    if type(record) in _PLAIN or isinstance(record, np.generic):
+        return {}
+    state: Any = object.__getstate__(record)
+    # those in slots are a second dictionary
+    found = dict(pair for one in (state if isinstance(state, tuple) else [state]) for pair in (one or {}).items())
+    if isinstance(record, deque):
+        found["maxlen"] = record.maxlen
+    if isinstance(record, defaultdict):
+        found["default_factory"] = record.default_factory
+    static = {name: getattr_static(type(record), name, None) for name in found}
+    return {name: value for name, value in found.items() if not isinstance(static[name], cached_property)}
+
+
+def _is_its_attributes(record: Any) -> bool:
+    """Return whether an object is told by its attributes: its class is all Python, and is pickled as any other."""
+    kind = type(record)
+    if isinstance(record, type) or kind is object or any(hasattr(kind, name) for name in _ARGUMENTS):
+        return False
+    if any(getattr(kind, name) is not getattr(object, name) for name in _PICKLING):
+        return False
+    try:
+        return bool(object.__reduce_ex__(record, 4))
+    except TypeError:
+        return False

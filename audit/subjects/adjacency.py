@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from audit.auditor.subject import FAILURES, SubjectError
-from audit.common.keys import key_of
+from audit.common.keys import Level, key_of, proof_of, same
 from reference.common.errors import ReadingError
 from reference.common.printable import in_brief
 from reference.readings import ADJACENCIES
@@ -20,14 +21,21 @@ Relation: TypeAlias = str | Callable[[Any, Any], Any]
 PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict, set, frozenset)
 """Types whose values are told apart by all that they hold."""
 
+_KNOWN = (int, float, str, bytes, np.generic, np.ndarray)
+
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
 UNCHECKED = "nobody checked that these are neighbours"
 """The note on a pair without a relation."""
 
+OF_FORM = "records of equal values differ if their types, their shapes or the signs of their zeros do"
+"""Why inputs that look like neighbours are none."""
 
 EQUAL = "both inputs are equal: on this pair nothing can be lost, so nothing is tested"
 """The note on a pair of one input."""
+
+INCOMPARABLE = "records do not show all that they hold, so nobody can compare them: give a function as adjacency"
+"""The note on objects, in place of numbers, texts, or collections, tables and classes of such."""
 
 SAME_VALUES = "both inputs are equal in value: at most their types, shapes or order are tested"
 """The note on inputs as `[3]` and `[3.0]`, which a mechanism may tell apart."""
@@ -41,10 +49,11 @@ def notes_on_pair(left: Any, right: Any, relation: Any = None) -> tuple[str, ...
     equal: tuple[str, ...] = ()
     if left is right:
         equal = (EQUAL,)
-    elif isinstance(left, PLAIN) and isinstance(right, PLAIN) and key_of(left) == key_of(right):
-        equal = (EQUAL if _form(left) == _form(right) else SAME_VALUES,)
-    counted = _counted(left) if isinstance(relation, str) and relation in ADJACENCIES else ()
-    return (*equal, *counted)
+    elif isinstance(left, PLAIN) and isinstance(right, PLAIN) and _equal(left, right, Level.VALUES):
+        equal = (EQUAL if _equal(left, right, Level.FORM) else SAME_VALUES,)
+    if not (isinstance(relation, str) and relation in ADJACENCIES):
+        return equal
+    return (*equal, *_counted(left), *_incomparable(left, right, relation))
 
 
 def noted_equal(notes: Iterable[str]) -> str | None:
@@ -52,27 +61,24 @@ def noted_equal(notes: Iterable[str]) -> str | None:
     return next((note for note in notes if note in (EQUAL, SAME_VALUES)), None)
 
 
-def _form(given: Any) -> Any:
-    """Return what can tell inputs of equal values apart: types, shapes, the order of names, the sign of a zero."""
-    match given:
-        case np.ndarray() if given.dtype == object:
-            return given.shape, [_form(part) for part in given.ravel().tolist()]
-        case np.ndarray():
-            return given.dtype, given.shape, given.tobytes()
-        case list() | tuple():
-            return type(given), [_form(part) for part in given]
-        case dict():
-            return type(given), [(repr(name), _form(part)) for name, part in given.items()]
-        case set() | frozenset():
-            return type(given), sorted(repr(_form(part)) for part in given)
-    return type(given), repr(given)
+def _equal(left: Any, right: Any, level: Level) -> bool:
+    return same(proof_of(left, level), proof_of(right, level)) is True
+
+
+def _incomparable(left: Any, right: Any, relation: str) -> tuple[str, ...]:
+    """Return a note if nobody can tell whether the inputs are neighbours under a named relation."""
+    if not _is_listed(left) or all(isinstance(record, _KNOWN) for record in left):
+        return ()
+    with contextlib.suppress(SubjectError):
+        return () if require_neighbours(left, right, relation) is None else (INCOMPARABLE,)
+    return ()
 
 
 def _counted(given: Any) -> tuple[str, ...]:
     """Return a note if every record is a sequence: it may as well be a column."""
     if not _is_listed(given) or not given or any(_depth(record) == 0 for record in given):
         return ()
-    sizes = sorted({len(record) for record in given})
+    sizes = sorted({_length(record) for record in given})
     of_size = f"of {sizes[0]}" if len(sizes) == 1 else f"of {sizes[0]} to {sizes[-1]}"
     counted = f"records counted on left: {len(given)}, each a sequence {of_size}"
     return (f"{counted}: if these are columns, pass an array",)
@@ -94,17 +100,23 @@ def _depth(given: Any) -> int:
     return 0 if isinstance(given, np.generic) else int(getattr(given, "ndim", 0))
 
 
+def _length(given: Any) -> int:
+    """Return how many rows or elements there are; a sparse matrix has no length."""
+    shape = getattr(given, "shape", None)
+    return int(shape[0]) if isinstance(shape, tuple) and shape else len(given)
+
+
 def _rows_within(record: Any) -> int:
     """Return how many rows the largest table has that a record is or contains, or else 0."""
     if _depth(record) > 1:
-        return len(record)
+        return _length(record)
     if is_dataclass(record) and not isinstance(record, type):
         record = {entry.name: getattr(record, entry.name) for entry in fields(record)}
     if not isinstance(record, dict | list | tuple):
         return 0
     parts = list(record.values()) if isinstance(record, dict) else record
     # columns with names are a table, too
-    sizes = {len(part) if _depth(part) else 0 for part in parts} if isinstance(record, dict) else set()
+    sizes = {_length(part) if _depth(part) else 0 for part in parts} if isinstance(record, dict) else set()
     return max([*map(_rows_within, parts), *(sizes if len(sizes) == 1 else ())], default=0)
 
 
@@ -131,7 +143,7 @@ def require_records(given: Any) -> None:
     if not _is_listed(given):
         return
     tables = [_rows_within(record) for record in given]
-    sizes = {rows or len(record) for rows, record in zip(tables, given, strict=True) if rows or _depth(record)}
+    sizes = {rows or _length(record) for rows, record in zip(tables, given, strict=True) if rows or _depth(record)}
     if len(sizes) != 1 or max(sizes) < 2:
         return
     mixed = isinstance(given, tuple) and any(isinstance(part, np.ndarray) and part.ndim for part in given)
@@ -147,7 +159,10 @@ def require_records(given: Any) -> None:
 def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str | None:
     """Return None if the inputs are neighbours, and a note if that cannot be checked.
 
-    Order counts: a permuted data set is a different one, since a mechanism may look at the order.
+    Order counts: a permuted data set is a different one, since a mechanism may look at the order.  So do types,
+    shapes, masks and the sign of a zero within a record: 1 differs from 1.0 and from True, but not from another
+    integer 1, and an array of integers may have a neighbour of floats.  The order of names in a dict does not
+    count.
 
     Parameters
     ----------
@@ -169,22 +184,51 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
         return None
     if relation not in ADJACENCIES:
         raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
-    ours, others = _records(left), _records(right)
-    if relation == "replace_one":
-        if len(ours) != len(others):
-            raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {len(ours)} records and {len(others)}")
-        different = [place for place, pair in enumerate(zip(ours, others, strict=True)) if pair[0] != pair[1]]
-        if len(different) > 1:
-            raise SubjectError(
-                f"{NO_NEIGHBOURS} {relation}: records {different[0]} and {different[1]} differ, "
-                f"{len(different)} in all"
-            )
-        return None
-    more, fewer = sorted((ours, others), key=len, reverse=True)
-    first = next((place for place, key in enumerate(fewer) if key != more[place]), len(fewer))
-    if len(more) != len(fewer) + 1 or more[first + 1 :] != fewer[first:]:
-        raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {len(ours)} records and {len(others)}, not one more")
-    return None
+    level = Level.ROWS if _is_array(left) and _is_array(right) else Level.KINDS
+    ours, others = _records(left, level), _records(right, level)
+    possible, proved = _NEIGHBOURS[relation](ours, others)
+    if not possible:
+        alike = (_records(left, Level.VALUES), _records(right, Level.VALUES))
+        raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {_difference(relation, (ours, others), alike)}")
+    return None if proved else UNCHECKED
+
+
+def _replaced(ours: Sequence[Any], others: Sequence[Any]) -> tuple[bool, bool]:
+    """Return whether at most one record may differ, and whether that is proved."""
+    if len(ours) != len(others):
+        return False, False
+    found = list(map(same, ours, others))
+    return found.count(False) < 2, found.count(True) >= len(found) - 1
+
+
+def _one_more(ours: Sequence[Any], others: Sequence[Any]) -> tuple[bool, bool]:
+    """Return whether one side may have just one record more, and whether that is proved."""
+    fewer, more = sorted((ours, others), key=len)
+    if len(more) != len(fewer) + 1:
+        return False, False
+    before, after = list(map(same, fewer, more)), list(map(same, fewer, more[1:]))
+
+    def fits(allowed: tuple[bool | None, ...]) -> bool:
+        first = next((place for place, one in enumerate(before) if one not in allowed), len(fewer))
+        return all(one in allowed for one in after[first:])
+
+    return fits((True, None)), fits((True,))
+
+
+_NEIGHBOURS = {"replace_one": _replaced, "add_or_remove_one": _one_more}
+
+
+def _difference(relation: str, compared: tuple[list[Any], list[Any]], alike: tuple[list[Any], list[Any]]) -> str:
+    """Return, in words, why two inputs are not neighbours; `alike` are the keys of their records' values."""
+    sizes = f"{len(compared[0])} records and {len(compared[1])}"
+    if relation != "replace_one":
+        form = f"; {OF_FORM}" if _NEIGHBOURS[relation](*alike)[0] and len(alike[0]) != len(alike[1]) else ""
+        return f"{sizes}, not one more{form}"
+    if len(compared[0]) != len(compared[1]):
+        return sizes
+    different = [place for place, found in enumerate(map(same, *compared)) if found is False]
+    form = f"; {OF_FORM}" if any(same(alike[0][place], alike[1][place]) for place in different) else ""
+    return f"records {different[0]} and {different[1]} differ, {len(different)} in all{form}"
 
 
 def _require_related(left: Any, right: Any, relation: Callable[[Any, Any], Any]) -> None:
@@ -200,20 +244,36 @@ def _require_related(left: Any, right: Any, relation: Callable[[Any, Any], Any])
         raise SubjectError("the two inputs are not neighbours: their relation says so")
 
 
-def _records(given: Any) -> list[Any]:
-    """Return one key for each record: equal for records that are equal digit for digit, -0.0 taken as 0."""
+def _is_array(given: Any) -> bool:
+    return isinstance(given, np.ndarray) or _is_tuple_of_arrays(given)
+
+
+def _records(given: Any, level: Level) -> list[Any]:
+    """Return one key for each record, for :func:`audit.common.keys.same`."""
     if _is_tuple_of_arrays(given):
         if len({len(part) for part in given}) > 1:
             raise SubjectError("the arrays of an input must have one row for each record")
-        return [[key_of(row) for row in rows] for rows in zip(*given, strict=True)]
-    if isinstance(given, np.ndarray) and given.ndim and given.dtype == object:
-        given = list(given)
+        return [list(row) for row in zip(*(_rows(part, level) for part in given), strict=True)]
+    if isinstance(given, np.ndarray) and given.ndim:
+        if given.dtype == object:
+            require_records(list(given))
+        return _rows(given, level)
     require_records(given)
-    if isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim):
-        return [key_of(row) for row in given]
+    if isinstance(given, list | tuple):
+        return [proof_of(record, level) for record in given]
     converted = "pass its .to_numpy(), " if hasattr(given, "to_numpy") else ""
     converted += 'its .to_dict("records"), ' if hasattr(given, "itertuples") else ""
     raise SubjectError(
         f"a named adjacency needs records, one a row of an array or a list, not {in_brief(given)}; "
         f"{converted}{'or ' if converted else ''}give a function instead"
     )
+
+
+def _rows(given: np.ndarray[Any, Any], level: Level) -> list[Any]:
+    """Return the keys of an array's rows; one record can change the type of all numbers, so that tells nothing."""
+    if isinstance(given, np.ma.MaskedArray):
+        values, mask = _rows(np.ma.getdata(given), level), _rows(np.ma.getmaskarray(given), level)
+        return [["masked", *row] for row in zip(values, mask, strict=True)]
+    if given.dtype == object and level == Level.ROWS:
+        level = Level.KINDS
+    return [proof_of(row, level) for row in np.asarray(given)]

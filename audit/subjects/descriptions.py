@@ -187,8 +187,7 @@ def neighbours_of(described: Description, subject: Subject) -> str:
             relation = declared_relation(subject)
             if relation is None or not hasattr(subject, "inputs"):
                 return UNCHECKED
-            require_neighbours(*subject.inputs(), relation)
-            return _in_words(relation)
+            return require_neighbours(*subject.inputs(), relation) or _in_words(relation)
     assert_never(described)
 
 
@@ -217,13 +216,13 @@ def neighbours_listed(subject: object, listed: Listed) -> str:
     SubjectError
         When some are not.
     """
-    relation = declared_relation(subject)
+    relation, notes = declared_relation(subject), set[str | None]()
     for place, pair in enumerate(listed.pairs):
         try:
-            require_neighbours(*pair, relation)
+            notes.add(require_neighbours(*pair, relation))
         except SubjectError as problem:
             raise SubjectError(f"pair {place} of candidates(): {problem}") from problem
-    return UNCHECKED if relation is None else _in_words(relation)
+    return UNCHECKED if relation is None or UNCHECKED in notes else _in_words(relation)
 
 
 def _in_words(relation: Relation) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import threading
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array, csr_matrix
 
 from audit import assert_private
 from audit.auditor.subject import SubjectError, two_inputs
@@ -16,11 +22,79 @@ from audit.epsilon_estimate import main
 from audit.evidence.certificate import Certificate
 from audit.evidence.verify import choice, outcome, verify
 from audit.gate.subjects.written_programs import command_line
-from audit.subjects.adjacency import EQUAL, SAME_VALUES, notes_on_pair, require_neighbours
+from audit.subjects.adjacency import (
+    EQUAL,
+    INCOMPARABLE,
+    OF_FORM,
+    SAME_VALUES,
+    UNCHECKED,
+    notes_on_pair,
+    require_neighbours,
+)
 
 HERE = "audit.gate.subjects.test_awkward_inputs"
 
 COUNTED = "for request in requests(): say({'values': values({**request, 'input': len(request['input'])})})"
+
+
+class Shown:
+    """Numpy shows the ends of its array alone."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __repr__(self):
+        return f"Shown({self.at})"
+
+
+class Locked(Shown):
+    """No pickle: nobody knows all that it holds."""
+
+    def __init__(self, at):
+        super().__init__(at)
+        self.lock = threading.Lock()
+
+
+class Leaving(Shown):
+    """Its pickle leaves its array out."""
+
+    def __getstate__(self):
+        return None
+
+
+class InSlot:
+    __slots__ = ("__at",)
+
+    def __init__(self, at):
+        self.__at = at
+
+
+class Row(msgspec.Struct):
+    at: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    at: Any
+    label: int = 0
+
+
+class Marker:
+    pass
+
+
+def sparse_row(at):
+    return {"row": csr_matrix([at])}
+
+
+def within_itself(at):
+    made = SimpleNamespace(at=[at])
+    made.at.append(made)
+    return made
+
+
+def labelled(at):
+    return pd.Series([1.0, 2.0], index=at[:2])
 
 
 # --- Pairs that test nothing ----------------------------------------------------------------------------------
@@ -45,6 +119,8 @@ COUNTED = "for request in requests(): say({'values': values({**request, 'input':
         (np.zeros((2, 2)), np.eye(2), None),
         (1, "1", None),
         (pd.Series([1.0]), pd.Series([1.0]), None),
+        ([SimpleNamespace(at=np.zeros(2_000))], [SimpleNamespace(at=np.eye(1, 2_000, 1_000)[0])], None),
+        ([Locked(1)], [Locked(1)], None),
     ],
 )
 def test_equal_inputs_are_noted(left, right, equal):
@@ -120,6 +196,112 @@ def test_certificate_of_equal_inputs_does_not_pass_for_a_test(tmp_path):
         assert outcome([*verify(alike), *[found for found in [choice(alike)] if found]]) != "holds"
 
 
+# --- Objects as records --------------------------------------------------------------------------------------
+
+LONG, OTHER = np.zeros(2_000), np.eye(1, 2_000, 1_000)[0]
+
+BY_FIELDS = (Shown, InSlot, Row, Frozen, sparse_row, within_itself, lambda at: SimpleNamespace(at=at))
+
+
+@pytest.mark.parametrize("make", [*BY_FIELDS, lambda at: deque([at])])
+def test_objects_are_compared_by_their_fields(make):
+    one, other = ([make(at.copy()) for _ in range(3)] for at in (LONG, OTHER))
+    with pytest.raises(SubjectError, match=r"records 0 and 1 differ, 3 in all$"):
+        require_neighbours(one, other, "replace_one")
+    # the null control
+    assert require_neighbours(one, [make(LONG), make(OTHER), make(LONG)], "replace_one") is None
+    assert require_neighbours(one, [make(LONG), make(LONG)], "add_or_remove_one") is None
+    assert notes_on_pair(one, [make(LONG), make(LONG), make(LONG)])[0] == EQUAL
+    assert notes_on_pair(one, other) == ()
+
+
+@pytest.mark.parametrize("make", [lambda _: Locked(1), Leaving, lambda _: Marker(), lambda at: iter(at.tolist())])
+def test_objects_that_hide_what_they_hold_are_not_compared(make):
+    one, other = ([make(at) for _ in range(3)] for at in (LONG, OTHER))
+    for relation, given in (("replace_one", other), ("add_or_remove_one", other[:2])):
+        assert require_neighbours(one, given, relation) == UNCHECKED
+        assert INCOMPARABLE in notes_on_pair(one, given, relation)
+    assert notes_on_pair(one, other) == ()
+    # the null controls: one object equals itself, and of two records one may differ
+    assert require_neighbours(one, [one[0], make(OTHER), one[2]], "replace_one") is None
+    assert require_neighbours(one, one[1:], "add_or_remove_one") is None
+    assert notes_on_pair(one, list(one)) == (EQUAL,)
+    with pytest.raises(SubjectError, match="2 in all"):
+        require_neighbours([*one, 1, 2], [*other, 2, 3], "replace_one")
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (labelled([0, 1]), labelled([1, 0])),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})),
+        (np.zeros((0, 3)), np.zeros((0, 5))),
+        (OrderedDict(a=1, b=2), OrderedDict(b=2, a=1)),
+        (deque([1], 2), deque([1], 3)),
+        (csr_array([[0, 1.0]]), csr_matrix([[0, 1.0]])),
+        (np.zeros(2, dtype=[("a", int)]), np.zeros(2, dtype=[("b", int)])),
+    ],
+)
+def test_labels_and_shapes_are_parts_of_a_record(left, right):
+    with pytest.raises(SubjectError, match="2 in all"):
+        require_neighbours([left] * 2, [right] * 2, "replace_one")
+    assert require_neighbours([left] * 2, [copy.deepcopy(left), right], "replace_one") is None
+
+
+def test_objects_that_refer_to_each_other_are_looked_into_for_a_while():
+    def linked(at):
+        made = [Shown(at) for _ in range(20)]
+        for one in made:
+            one.others = list(made)
+        return made[:3]
+
+    assert require_neighbours(linked(0), linked(0), "replace_one") == UNCHECKED
+    with pytest.raises(SubjectError, match="3 in all"):
+        require_neighbours(linked(0), linked(1), "replace_one")
+
+
+def test_records_that_differ_in_type_are_told_so():
+    with pytest.raises(SubjectError, match=f"10 in all; {OF_FORM}"):
+        require_neighbours([True] * 10, [1] * 9 + [0], "replace_one")
+    with pytest.raises(SubjectError, match=r"10 in all$"):
+        require_neighbours([2] * 10, [1] * 10, "replace_one")
+
+
+class OfObjects:
+    """A right sum of records that hide what they hold from readers."""
+
+    adjacency, claimed_epsilon = "replace_one", 1
+    kind, replaced = Shown, 1
+
+    def inputs(self):
+        left = [self.kind(LONG) for _ in range(10)]
+        return left, [self.kind(OTHER) for _ in range(self.replaced)] + left[self.replaced :]
+
+    def sample(self, data, count, rng):
+        return (sum(record.at.sum() for record in data) + rng.laplace(size=count)).reshape(-1, 1)
+
+
+class OfTen(OfObjects):
+    """Its inputs are no neighbours, so what it loses on them is no evidence."""
+
+    replaced = 10
+
+
+class OfTenUnknown(OfTen):
+    kind = Leaving
+
+
+def test_hidden_records_are_no_evidence(capsys, tmp_path):
+    out = tmp_path / "certificate.json"
+    assert main([f"{HERE}:OfTen", "--draws", "2000"]) == 2
+    assert "records 0 and 1 differ, 10 in all" in capsys.readouterr().err
+    assert main([f"{HERE}:OfTenUnknown", "--draws", "2000", "--out", str(out)]) == 1
+    assert Certificate.read(out).neighbours == UNCHECKED
+    assert INCOMPARABLE in " ".join(capsys.readouterr().out.split())
+    assert main([f"{HERE}:OfObjects", "--draws", "20000", "--out", str(out)]) == 0
+    assert Certificate.read(out).neighbours == "replace_one, by the inputs"
+
+
 # --- Records --------------------------------------------------------------------------------------------------
 
 TABLE, COLUMN = np.zeros((50, 2)), np.zeros(50)
@@ -135,6 +317,7 @@ NO_RECORDS = {
     "a table within": [{"x": TABLE, "size": 50}],
     "columns within": [{"data": {"x": COLUMN, "y": COLUMN}}],
     "a table of pandas": [pd.DataFrame({"x": COLUMN}), COLUMN],
+    "a sparse table": [csr_matrix(TABLE), COLUMN],
     "two rows": [np.zeros((2, 2)), np.zeros(2), np.zeros(2)],
 }
 
@@ -147,6 +330,8 @@ OF_RECORDS = {
     "images with labels": [{"image": np.zeros((2, 2)), "label": 0}] * 5,
     "numbers": [0.0, 1.0],
     "texts": ["ab", "cd"],
+    "sparse rows": [csr_matrix([[0.0, 1.0]])] * 3,
+    "sparse rows with labels": [{"row": csr_matrix([[0.0, 1.0]]), "label": 0}] * 3,
     "nothing": [],
 }
 
@@ -162,7 +347,9 @@ def test_tables_and_columns_in_a_list_are_no_records(name):
 def test_records_are_counted(name):
     given = OF_RECORDS[name]
     assert require_neighbours(given, given, "replace_one") is None
-    assert len(notes_on_pair(given, given, "replace_one")) == 1 + (name in ("rows as lists", "images"))
+    assert len(notes_on_pair(given, given, "replace_one")) == 1 + (
+        name in ("rows as lists", "images", "sparse rows")
+    )
 
 
 # --- Inputs that are used up ----------------------------------------------------------------------------------
