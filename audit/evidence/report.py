@@ -10,11 +10,19 @@ from typing import Any
 from audit.auditor.distinguish import Estimate
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
-from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, shown_equal, tempered, versions
+from audit.evidence.certificate import (
+    FORMULAS,
+    SHOWN_ALIKE,
+    Certificate,
+    StoredCurve,
+    shown_equal,
+    tempered,
+    versions,
+)
 from audit.evidence.reach import EstimateReach
 from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.words import unseen_in_words
-from audit.subjects.adjacency import EQUAL, UNCHECKED, noted_equal
+from audit.subjects.adjacency import UNCHECKED, noted_equal
 from audit.subjects.programs import ProgramDescription
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
@@ -78,7 +86,7 @@ class EstimateResult:
 
     @property
     def equal_inputs(self) -> bool:
-        """Whether both inputs are equal, so that nothing is tested."""
+        """Whether both inputs are equal, or a certificate would show them so: then it decides nothing."""
         return noted_equal(self.estimate.notes) is not None or shown_equal(self.request.subject, self.inputs)
 
     @property
@@ -88,7 +96,7 @@ class EstimateResult:
         if self.estimate.hides(self.claimed):
             found.append(unseen_in_words(self.estimate.unseen))
         if self.equal_inputs:
-            found += [EQUAL] if noted_equal(self.estimate.notes) is None else []
+            found += [SHOWN_ALIKE] if noted_equal(self.estimate.notes) is None else []
         elif tempered("not refuted", self.request.subject, self.inputs) == "undecided":
             found.append(
                 "w is computed from coefficients that lose more than is claimed (exactly); "
