@@ -3,11 +3,13 @@ from __future__ import annotations
 import random
 import sys
 import types
+from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
@@ -481,6 +483,34 @@ def test_a_choice_among_records_that_misses_the_changed_one_is_unjudged():
     chosen = lambda x: np.random.default_rng().choice(x, 2, replace=False)  # noqa: E731
     assert {examine(chosen, LEFT, RIGHT, MEAN, seed=seed)[0].kind for seed in range(9)} == {"unjudged", "around"}
     assert all(examine(chosen, LEFT, LEFT + 0, MEAN, seed=seed) == [] for seed in range(9))
+
+
+UNLIKE = [(1, 2), (3,), (5, 6, 7)]
+OF_UNLIKE = {
+    "choice": lambda x: random.Random(1).choice(x),
+    "choices": lambda x: random.Random(1).choices(x, k=2),
+    "sample": lambda x: random.Random(1).sample(population=x, k=2),
+    "a queue": lambda x: random.Random(1).sample(deque(x), 2),
+    "arrays": lambda x: random.Random(1).choice([np.array(record) for record in x]),
+    "an array of arrays": lambda x: np.array([*map(np.array, x), None], dtype=object)[:3],
+    "tables": lambda x: random.Random(1).choice([pd.DataFrame({"a": record}) for record in x]),
+    "a column": lambda x: np.random.RandomState(1).choice(pd.Series([len(record) for record in x])),
+}
+
+
+@pytest.mark.parametrize("name", OF_UNLIKE)
+def test_records_of_unequal_length_are_drawn_from(name):
+    drawn, other = OF_UNLIKE[name], [*UNLIKE[:2], (5, 6, 8)]
+    assert examine(drawn, UNLIKE, list(UNLIKE), NoiseClaim(1.0)) == []
+    beside = lambda x: (str(drawn(x)), x[2])  # noqa: E731
+    assert "around" in [one.kind for one in examine(beside, UNLIKE, other, NoiseClaim(1.0))]
+
+
+@pytest.mark.parametrize("other", [pd.Series([0.0], index=["b"]), pd.Series([-0.0], index=["a"])])
+def test_tables_as_results_are_compared_by_labels_and_digits(other):
+    results = [pd.Series([0.0], index=["a"]), other]
+    for right, kinds in ((0, []), (1, ["around"])):
+        assert [one.kind for one in examine(results.__getitem__, 0, right, NoiseClaim(1.0))] == kinds
 
 
 def test_a_release_with_hardened_noise_is_followed_to_its_sampler():
