@@ -187,7 +187,8 @@ class Reader:
             Path("count.py").write_text(fence.text)
         elif "def test_" in fence.text:
             Path("test_page.py").write_text(fence.text)
-            words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "test_page.py"]
+            options = ["-q", "--color=no", "-p", "no:cacheprovider", "--rootdir=."]
+            words = [sys.executable, "-m", "pytest", *options, "test_page.py"]
             assert b"1 passed" in subprocess.run(words, capture_output=True, check=False).stdout
         else:
             Path("mean.py").write_text(fence.text)
