@@ -27,11 +27,11 @@ from audit.subjects.programs import ProgramDescription
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
-DECLARED_SO = (
+ATTRIBUTE_WANTED = (
     'give the mechanism an attribute adjacency, "replace_one" or "add_or_remove_one" for lists of records, or a '
     "function of both inputs"
 )
-"""How an audit learns what neighbours are."""
+"""How the author of a mechanism declares the neighbour relation to an audit."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -153,12 +153,12 @@ class EstimateResult:
 
     @property
     def _unchecked(self) -> str:
-        """That nobody checked that the inputs are neighbours, and how that can be changed."""
+        """The note that the neighbour relation was not checked, and how to declare it."""
         if isinstance(self.request.subject, ProgramDescription):
             # a program's inputs are declared, and compared if both are lists
             declared = self.inputs.get("adjacency", "an adjacency")
             return f"{UNCHECKED}: {declared} is declared, but only two lists of records can be checked"
-        return f"{UNCHECKED}: {DECLARED_SO}"
+        return f"{UNCHECKED}: {ATTRIBUTE_WANTED}"
 
     def witness(self, found: CertifiedEvent) -> dict[str, Any]:
         """Return inputs, event and counts."""
