@@ -124,11 +124,13 @@ def test_vectors_are_described_and_checked(capsys):
 def plugged(folder: Path, *asked: str, first: str = "") -> subprocess.CompletedProcess[str]:
     """Run pytest with the plugin on another project, after some code."""
     code = f"{first}\nimport pytest, sys\nsys.exit(pytest.main(sys.argv[1:]))"
-    words = ("-q", "--color=no", "-p", "audit.conformance.pytest_plugin", "-p", "no:cacheprovider", *asked)
+    words = ("-q", "-p", "audit.conformance.pytest_plugin", "-p", "no:cacheprovider", *asked)
     environment = {
         **os.environ,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTEST_ADDOPTS": "",
+        # without colours, also where it refuses its options
+        "PY_COLORS": "0",
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     return subprocess.run(
