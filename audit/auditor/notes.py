@@ -65,7 +65,7 @@ WHY_NO_RESIDUES = (
 FINER = "no event looked at differences finer than the grid"
 """Begins the note on outputs that the grid takes for one."""
 
-NEAR_NOISE = "the verdict on rounded outputs does not look at"
+NEAR_NOISE = "no event of rounded outputs looked at"
 """Begins the note on coordinates that are too narrow beside float noise."""
 
 SEEN_APART = 2.0**-30
@@ -73,6 +73,9 @@ SEEN_APART = 2.0**-30
 
 APART = 5.0
 """Standard deviations by which the counts of numbers that repeat within a cell differ, if the inputs split it."""
+
+OTHER_LAW = 3.0
+"""Scaled Kolmogorov-Smirnov distance of two laws within a cell that is no chance: 3e-8 for equal laws."""
 
 ALONE = 3
 """Two cells of the grid stand alone if they have so many times as many outputs as either cell beside them."""
@@ -144,8 +147,8 @@ def near_float_noise(_: Pair, quantiser: Quantiser, reduction: Reduction | None)
     joint = () if quantiser.joint is None else quantiser.joint.hidden
     together = [k for k in joint if k not in quantiser.hidden]
     return tuple(
-        f"{NEAR_NOISE} {_named(places, reduction)}{how}: the spread is too narrow beside float noise of such "
-        "large numbers, or of large ones that cancelled"
+        f"{NEAR_NOISE} {_named(places, reduction)}{how}: what differs there may be float noise of large numbers, "
+        "or of numbers that cancelled"
         for places, how in ((quantiser.hidden, ""), (together, " together with other coordinates"))
         if places
     )
@@ -158,7 +161,11 @@ def _named(places: Sequence[int], reduction: Reduction | None) -> str:
 
 
 def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | None) -> tuple[str, ...]:
-    """Return a note on coordinates in which many outputs differ, by more than float noise, and not on the grid."""
+    """Return a note on coordinates in which many outputs differ, and not on the grid.
+
+    They differ by more than float noise, or clearly between the inputs: by however little, since rounding may be
+    why, and need not be.
+    """
     found, largest = [], 0.0
     # where steps grow, the smallest
     for k, step in enumerate(quantiser.steps):
@@ -172,7 +179,7 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
             share = share - places.share if places.telling else max(share, places.share)
         looked_at = quantiser.finer if places is not None and places.telling else quantiser
         if looked_at is not None and k not in quantiser.hidden:
-            share = max(share, _share_of_split(pair, looked_at, k))
+            share = max(share, _share_of_split(pair, looked_at, k), _share_of_other_laws(pair, looked_at, k))
         if share >= MANY_UNSEEN:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
@@ -182,8 +189,13 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
     return (f"{FINER}, which {largest:.2g} of the outputs have in {where}",)
 
 
+def of_passed_over(notes: Sequence[str]) -> list[str]:
+    """Return those of some notes that name what no event looks at."""
+    return [note for note in notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
+
+
 def tell_finer(notes: Sequence[str]) -> bool:
-    """Return whether notes tell that outputs differ by more than rounding, and not on the grid."""
+    """Return whether notes tell that outputs differ, perhaps by more than rounding, and not on the grid."""
     return any(note.startswith(FINER) for note in notes)
 
 
@@ -215,7 +227,7 @@ def _share_in_cells(values: FloatArray, cells: FloatArray, step: float) -> float
 
 
 def _share_of_split(pair: Pair, quantiser: Quantiser, k: int) -> float:
-    """Return the share of outputs that repeat within a cell where the inputs split them differently.
+    """Return the share of outputs in cells whose repeated values have different frequencies on the two inputs.
 
     However near each other: rounding alone does not move many outputs from one number to one other.
     """
@@ -233,6 +245,24 @@ def _share_of_split(pair: Pair, quantiser: Quantiser, k: int) -> float:
     expected = (np.bincount(cells, ours) / np.bincount(cells, total))[cells]
     split = np.abs(ours - expected * total) > APART * np.sqrt(expected * (1 - expected) * total)
     return float(total[np.isin(cells, cells[split])].sum() / len(both))
+
+
+def _share_of_other_laws(pair: Pair, quantiser: Quantiser, k: int) -> float:
+    """Return the share of outputs in cells that have many, and other numbers on one input than on the other."""
+    sides = [np.sort(finite_of(side[:ENOUGH_TO_REPEAT, k])) for side in pair]
+    grid, rows = quantiser.of_one(k), sum(map(len, sides))
+    cells = [grid(side[:, np.newaxis])[:, 0] for side in sides]
+    kinds, counts = np.unique(np.concatenate(cells), return_counts=True)
+    share = 0.0
+    for kind in kinds[counts >= max(2, MANY_UNSEEN * rows)]:
+        left, right = (side[cell == kind] for side, cell in zip(sides, cells, strict=True))
+        if not len(left) or not len(right):
+            continue
+        numbers = np.concatenate([left, right])
+        below = [np.searchsorted(side, numbers, side="right") / len(side) for side in (left, right)]
+        if np.abs(below[0] - below[1]).max() > OTHER_LAW * np.sqrt(1 / len(left) + 1 / len(right)):
+            share += len(numbers) / rows
+    return share
 
 
 def unseen(

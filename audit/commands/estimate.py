@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -17,12 +16,10 @@ from audit.auditor.distinguish import BOUNDS, Bound
 from audit.auditor.events import FAMILIES
 from audit.auditor.interruption import finish
 from audit.auditor.subject import SubjectError
-from audit.commands.estimate_text import as_text
+from audit.commands.estimate_text import draw_plot, texts
 from audit.commands.options import SeededFileOptions
-from audit.commands.text import columns
 from audit.common.figures import require_plot
 from audit.evidence.estimation import Audit, carried_out, finished
-from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import (
     DRAWS,
@@ -45,6 +42,7 @@ from reference.commands.options import (
     BudgetOptions,
     ReadingOptions,
     SourceOptions,
+    check_noise_options,
     emit,
     encoding_from,
     readings_from,
@@ -54,10 +52,10 @@ from reference.commands.parsing import command as make_command
 from reference.commands.progress import SHARE, ProgressBar, say_above
 from reference.common.errors import ReadingError
 from reference.common.exit_codes import EXIT_FINE, EXIT_REFUTED, EXIT_UNDECIDED
-from reference.common.files import json_text
 from reference.common.scheduler import HELP, on_cluster
 from reference.datasets import SOURCES
 from reference.domain import NORMS
+from reference.noise import HardenedSampler
 from reference.readings import Readings
 from reference.registry import MECHANISMS, PAPER_DELTA, MechanismSpec, budget_from
 
@@ -205,7 +203,8 @@ class EstimateOptions:
 
     MECHANISM is one or more of {", ".join(PAPER)}, a name from the catalogue of known losses
     (`audit catalogue --list`), or package.module:attribute.  By default it audits each mechanism of the paper, on
-    the worst neighbouring data sets that the exact analysis finds.""",
+    the worst neighbouring data sets that the exact analysis finds.  --noise hardened draws what a release draws,
+    a hundred times slower: it takes no --seed, as the operating system's entropy never comes again.""",
     example="python -m audit estimate pdfc --epsilon 1 --draws 100000 --seed 1",
 )
 def command(
@@ -247,6 +246,7 @@ def requests(asked: EstimateOptions, seed: int | None) -> list[EstimateRequest]:
     ------
     reference.common.errors.InputError
     """
+    check_noise_options(asked.readings.noise, seed)
     seed = secrets.randbits(32) if seed is None else seed
     if asked.program.program is not None:
         if asked.audit.mechanism:
@@ -345,8 +345,9 @@ def described_subject(name: str, asked: EstimateOptions) -> Named:
 def mechanism_description(spec: MechanismSpec, asked: EstimateOptions) -> MechanismDescription:
     """Return one of our mechanisms on real data, or on the worst neighbours of the whole domain."""
     readings = readings_from(asked.readings, spec)
-    if readings.noise != "numpy":
-        raise ReadingError("noise", readings.noise, "'numpy' in an audit, which draws millions of times")
+    if readings.noise == "hardened":
+        # whether OpenDP is here
+        HardenedSampler()
     _check_data(asked.place)
     setting = data = None
     if asked.place.data is None:
@@ -480,28 +481,3 @@ def report(
         return EXIT_REFUTED
     whole = len(results) == len(audits) and "undecided" not in verdicts
     return EXIT_FINE if whole else EXIT_UNDECIDED
-
-
-def texts(
-    results: Sequence[EstimateResult], judged: Judged, output: SeededFileOptions, *, several: bool
-) -> list[tuple[str, str | None]]:
-    """Return the texts and where to write them: with text output, a file *.json gets the certificates."""
-    out = output.out
-    if output.format == "json":
-        documents = [result.to_json() for result in results]
-        return [(json_text(documents if several else documents[0]), out)]
-    certificates = out is not None and Path(out).suffix == ".json"
-    text = as_text(results, judged, columns(None if certificates else out))
-    if not certificates:
-        return [(text, out)]
-    documents = [result.certificate(judged).to_json() for result in results]
-    return [(json_text(documents if several else documents[0]), out), (text, None)]
-
-
-def draw_plot(results: Sequence[EstimateResult], path: str) -> None:
-    """Draw the results that have a curve; say so if none has: an interrupted audit has no fixed size."""
-    drawn = [result for result in results if result.estimate.curve is not None]
-    if drawn:
-        draw_results(drawn, path)
-    else:
-        sys.stderr.write(f"interrupted: {path} not drawn\n")

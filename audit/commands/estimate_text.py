@@ -1,17 +1,22 @@
-"""An estimate as text: a table, with the witnesses below."""
+"""Estimates as what the command writes: a table with the witnesses below, certificates and plots."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from audit.auditor.notes import tell_finer
 from audit.auditor.verdict import STATED_SIZE
-from audit.commands.text import fitted, table_text
+from audit.commands.options import SeededFileOptions
+from audit.commands.text import columns, fitted, table_text
+from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
 from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
 from audit.subjects.stated import NO_CLAIM
+from reference.common.files import json_text
 from reference.common.numbers import short_text, text_below
 from reference.common.page import Listing
 
@@ -19,6 +24,31 @@ _OF_BITS = "; `at the bits` is on floats as they are, with their last bits, and 
 
 WIDTH = 100
 """Columns of the table without a terminal."""
+
+
+def texts(
+    results: Sequence[EstimateResult], judged: Judged, output: SeededFileOptions, *, several: bool
+) -> list[tuple[str, str | None]]:
+    """Return the texts and where to write them: with text output, a file *.json gets the certificates."""
+    out = output.out
+    if output.format == "json":
+        documents = [result.to_json() for result in results]
+        return [(json_text(documents if several else documents[0]), out)]
+    certificates = out is not None and Path(out).suffix == ".json"
+    text = as_text(results, judged, columns(None if certificates else out))
+    if not certificates:
+        return [(text, out)]
+    documents = [result.certificate(judged).to_json() for result in results]
+    return [(json_text(documents if several else documents[0]), out), (text, None)]
+
+
+def draw_plot(results: Sequence[EstimateResult], path: str) -> None:
+    """Draw the results that have a curve; say so if none has: an interrupted audit has no fixed size."""
+    drawn = [result for result in results if result.estimate.curve is not None]
+    if drawn:
+        draw_results(drawn, path)
+    else:
+        sys.stderr.write(f"interrupted: {path} not drawn\n")
 
 
 def as_text(results: Sequence[EstimateResult], judged: Judged, width: int | None) -> str:
@@ -68,7 +98,8 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
     if judged == "ideal" and rounded:
         names = ", ".join(one.mechanism for one in rounded)
         finer = ", ".join(one.mechanism for one in rounded if tell_finer(one.estimate.notes))
-        cause = f"Rounding need not be the cause for {finer}: outputs differ by more, below the grid. "
+        differ = "outputs differ below the grid, perhaps by more than rounding"
+        cause = f"Rounding need not be the cause for {finer}: {differ}. "
         yield (
             f"At the bits of the floats, refuted: {names}. Plain floating-point noise leaks there. "
             f"{cause if finer else ''}"

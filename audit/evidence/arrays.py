@@ -13,6 +13,7 @@ from audit.auditor.distinguish import SMALLEST_DRAWS
 from audit.auditor.draws import Draws
 from audit.auditor.events import IDEAL
 from audit.auditor.events.reduction import WIDEST
+from audit.auditor.notes import of_passed_over
 from audit.auditor.probe import OR_CALLS
 from audit.auditor.selection import Phases, select
 from audit.bounds import Counts, TradeOffBand, cluster_epsilon_lower_bound, trade_off_band
@@ -51,7 +52,7 @@ class CertifiedBound(LowerBound):
         In words.
     delta, significance : float
     assumes : str
-        The assumption, in words, and what about the arrays nobody could check.
+        The assumption, in words, what about the arrays nobody could check, and what no event looked at.
     """
 
     counts: Counts
@@ -127,9 +128,13 @@ def epsilon_lower_bound(
     else:
         shares = [event.occurs(side[seen:]).reshape(-1, outputs_per_call).mean(axis=1) for side in (ours, others)]
         bound = cluster_epsilon_lower_bound(shares[likely], shares[1 - likely], delta, significance)
-    said = counted_in_words(event, counts)
     return CertifiedBound(
-        bound, counts=counts, event=said, delta=delta, significance=significance, assumes=assumes
+        bound,
+        counts=counts,
+        event=counted_in_words(event, counts),
+        delta=delta,
+        significance=significance,
+        assumes="; ".join([assumes, *of_passed_over(chosen.notes)]),
     )
 
 

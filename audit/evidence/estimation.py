@@ -42,7 +42,7 @@ from audit.subjects.descriptions import (
     rebuilt_anew,
 )
 from audit.subjects.programs import ProgramDescription, ProgramSubject
-from audit.subjects.releases import CoefficientRelease
+from audit.subjects.releases import OPERATING_SYSTEM, CoefficientRelease, MechanismDescription
 from audit.subjects.search import AtPair, Effort, Listed, not_searched, searchable
 from audit.subjects.search import search as search_neighbours
 from audit.subjects.search.search import SEARCH_SHARE
@@ -125,7 +125,9 @@ class Audit:
     @property
     def note(self) -> str | None:
         """A note on the auditor's seeds if the randomness does not come from them."""
-        subject = self.request.subject
+        subject = core(self.request.subject)
+        if isinstance(subject, MechanismDescription):
+            return OPERATING_SYSTEM if subject.hardened else None
         return subject.randomness if isinstance(subject, ProgramDescription) else None
 
     def check(self) -> None:

@@ -16,7 +16,7 @@ from audit.auditor.draws import FEWEST_SCREENED, LEARN, Draws
 from audit.auditor.events import FAMILIES, Event, Quantiser, event_of
 from audit.auditor.events.directions import is_hidden
 from audit.auditor.events.mixed import Both, Coins
-from audit.auditor.events.noise import OF_THEIR_SIZE, residues
+from audit.auditor.events.noise import OF_THEIR_SIZE, cancelled
 from audit.auditor.events.places import in_places
 from audit.auditor.events.protocol import filled
 from audit.auditor.events.quantiser import (
@@ -340,7 +340,7 @@ def too_fine(
         outputs = np.concatenate(sides)
         fewest = 2 * max(1, min(rows, SMALLEST_FIRST_LOOK, MOST_SELECTING // outputs.shape[1]))
         seen = Seen(fewest, max(fewest, selected))
-        left_over = residues(*sides)
+        left_over = cancelled(*sides)
         found.update(
             k
             for k, (step, values, reach) in enumerate(zip(quantiser.steps, outputs.T, left_over, strict=True))

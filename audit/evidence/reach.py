@@ -13,7 +13,7 @@ from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
 from audit.auditor.events.atoms import MOST_COORDINATES
-from audit.auditor.notes import FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES
+from audit.auditor.notes import of_passed_over
 from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
 from audit.auditor.verdict import STATED_SIZE
 from audit.bounds import detectable_by_event
@@ -142,7 +142,7 @@ class EstimateReach:
             "floats but the last, or digits of numbers that do not repeat"
         )
         parts.append(f"kinds of events that were not searched, such as {of_one}{kinds}")
-        parts += [note for note in found.notes if note.startswith((FINER, NEAR_NOISE, NO_RESIDUES, RARE_CODES))]
+        parts += of_passed_over(found.notes)
         if found.event.quantiser is not None and len(found.event.quantiser.steps) > 1:
             parts.append("most weighted sums of coordinates that are finer than the grid")
             parts.append(_repeated_sums(searched, len(found.event.quantiser.steps)))

@@ -17,13 +17,22 @@ from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.common.compare import differences
 from audit.evidence.certificate import Certificate, CertificateError, versions
 from audit.evidence.checks import Check
-from audit.evidence.copies import NO_COPIES, NO_NOISE, SAME_NOISE, TOO_FEW, TOO_FEW_IN_TIME, TOO_SLOW
+from audit.evidence.copies import (
+    DRAWS_FOR_FIRST,
+    NO_COPIES,
+    NO_NOISE,
+    SAME_NOISE,
+    TOO_FEW,
+    TOO_FEW_IN_TIME,
+    TOO_SLOW,
+)
 from audit.evidence.copies import NOT_COMPARED as NOT_COMPARED_WITH_COPIES
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.evidence.report import EstimateResult
 from audit.subjects.descriptions import ImportDescription, PairDescription, core, require_small
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.programs.subject import GIVEN_UP, NOT_RESTARTED
+from audit.subjects.releases import MechanismDescription
 from reference.common.documents import plain
 from reference.common.errors import InputError
 from reference.common.files import json_text
@@ -42,8 +51,15 @@ OF_THE_MACHINE = re.compile(
 )
 """Notes that a quick machine may have where a slow one has none, or the other way round."""
 
-FAILED = ("sample() failed: ", "the mechanism failed: ", "the program ")
-"""How the reasons begin for which draws failed."""
+FAILED = r"sample\(\) failed: \w+:.*"
+FAILED_BY_KIND = {ImportDescription: r"the mechanism failed: \w+:.*", ProgramDescription: "the program .*"}
+"""Patterns of the reasons for which draws failed: of any subject, and of one kind alone."""
+
+NOT_REPEATED = "the draw that failed is not made again, so the reason cannot be compared"
+"""What is said of such a reason."""
+
+LEFT_OUT = ("`versions`", "`seconds`", "notes that depend on its machine")
+"""What a replay never compares of a result: such a note may be there or not."""
 
 OTHER_GENERATOR = "the subject draws from another generator than the one it is given"
 
@@ -79,10 +95,12 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
             return [Check("replay", None, f"no seed repeats these draws: {OTHER_GENERATOR}")]
         places = list(_differing(found, certificate, result))
     if not places:
-        if result is not None and (untold := _compared_notes(certificate, result, found)[1]):
-            # with more time it might be said here, or with less not there
-            return [Check("replay", None, f"the same, but for a note that this machine alone has: {untold[0]}")]
-        return _same(certificate, "" if result is None else ", and all else that the result says,")
+        if result is None:
+            return _same(certificate, "")
+        untold = _untold(certificate, result, found)
+        if untold is not None:
+            return [Check("replay", None, f"the same, but for {untold}")]
+        return _same(certificate, _all_else(found))
     here = versions()
     other = [name for name, one in certificate.versions.items() if here.get(name) != one]
     if other:
@@ -126,9 +144,33 @@ def _ended(certificate: Certificate, result: dict[str, Any]) -> bool:
     stopped, verdicts = result["stopped"], (result["verdict"], result["implementation_verdict"])
     if stopped == TIME_IS_OVER:
         return certificate.request.max_seconds is not None
-    failed = isinstance(stopped, str) and stopped.startswith(FAILED) and stopped == short_line(stopped)
     # draws that failed are kept where those before them refute the claim
-    return stopped == INTERRUPTED or (failed and "refuted" in verdicts)
+    return stopped == INTERRUPTED or (_failed(certificate, stopped) and "refuted" in verdicts)
+
+
+def _failed(certificate: Certificate, stopped: Any) -> bool:
+    """Return whether a result says that a draw failed, in words that its kind of subject may have."""
+    if not isinstance(stopped, str) or stopped != short_line(stopped):
+        return False
+    own = FAILED_BY_KIND.get(type(core(certificate.subject)))
+    return any(re.fullmatch(pattern, stopped) for pattern in (FAILED, own) if pattern is not None)
+
+
+def _untold(certificate: Certificate, result: dict[str, Any], found: EstimateResult) -> str | None:
+    """Return what leaves a replay of a result undecided: what it says and nobody can compare; or None."""
+    notes = _compared_notes(certificate, result, found)[1]
+    if notes:
+        # with more time it might be said here, or with less not there
+        return f"a note that this machine alone has: {notes[0]}"
+    if found.estimate.stopped == REPEATED and _failed(certificate, result["stopped"]):
+        return f"why it stopped: {NOT_REPEATED}"
+    return None
+
+
+def _all_else(found: EstimateResult) -> str:
+    """Return in words that all else was compared, and what was not."""
+    left_out = [*LEFT_OUT, *["why it stopped"] * (found.estimate.stopped == REPEATED)]
+    return f", and all else that the result says but {', '.join(left_out[:-1])} and {left_out[-1]},"
 
 
 def _compared_notes(
@@ -141,14 +183,13 @@ def _compared_notes(
     """
     if not isinstance(result["notes"], list):
         return ["notes"], []
-    families = _families(certificate)
+    families = _families(certificate, _refuting(certificate, result))
     stated, again = (_divided(notes, families) for notes in (result["notes"], found.notes))
     rest, others = stated.pop(""), again.pop("")
     if ("copies" in stated) != ("copies" in again):
-        # whether a constant is without noise is told where copies were compared
-        rest, others = (
-            [ONE_OUTPUT_EACH if note == NO_NOISE else note for note in side] for side in (rest, others)
-        )
+        # whether a constant is without noise is told where copies were compared, and left open where they were not
+        swapped = {NO_NOISE: ONE_OUTPUT_EACH, ONE_OUTPUT_EACH: NO_NOISE}
+        others = [swapped.get(note, note) for note in others]
     places, untold = list(differences(rest, others, "notes")), []
     for kind in stated.keys() | again.keys():
         said, here = (side.get(kind, [""])[0] for side in (stated, again))
@@ -160,7 +201,13 @@ def _compared_notes(
     return places, untold
 
 
-def _families(certificate: Certificate) -> dict[str, str]:
+def _refuting(certificate: Certificate, result: dict[str, Any]) -> bool:
+    """Return whether a result refutes the claim, so that it was to be confirmed in other processes."""
+    asked = ["verdict", *["implementation_verdict"] * (certificate.request.object == "implementation")]
+    return any(result[name] == "refuted" for name in asked)
+
+
+def _families(certificate: Certificate, refuted: bool) -> dict[str, str]:
     """Return patterns of those notes of an audit that may depend on the machine, by their kind."""
     timed = certificate.request.max_seconds is not None
     if isinstance(certificate.subject, ProgramDescription):
@@ -168,11 +215,12 @@ def _families(certificate: Certificate) -> dict[str, str]:
         return {"restart": f"{re.escape(NOT_RESTARTED)}|{re.escape(GIVEN_UP)}"} if timed else {}
     found = {"first": re.escape(NO_TIME)}
     if isinstance(core(certificate.subject), ImportDescription):
-        found |= {
-            "copies": f"{_LACK_OF_COPIES}|{re.escape(NOT_COMPARED_WITH_COPIES)}",
-            "processes": f"{TOO_SLOW}|{TOO_FEW}",
-        }
-        found |= {"noise": re.escape(SAME_NOISE)} if timed else {}
+        if refuted:
+            return found | {"copies": f"{_LACK_OF_COPIES}|{re.escape(NOT_COMPARED_WITH_COPIES)}"}
+        if certificate.draws - _spent(certificate) >= DRAWS_FOR_FIRST:
+            found["processes"] = f"{TOO_SLOW}|{TOO_FEW}"
+        if timed:
+            found["noise"] = re.escape(SAME_NOISE)
     return found
 
 
@@ -211,6 +259,9 @@ def why_not_seeded(certificate: Certificate) -> str | None:
         return None
     if isinstance(certificate.subject, ProgramDescription):
         return "the program draws its own randomness"
+    subject = core(certificate.subject)
+    if isinstance(subject, MechanismDescription) and subject.hardened:
+        return "hardened noise takes the operating system's entropy"
     return OTHER_GENERATOR
 
 

@@ -153,8 +153,10 @@ class EstimateRequest(Document, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def command(self) -> str:
-        """The command line for this estimate."""
-        return self._line(self.seed)
+        """The command line for this estimate; hardened noise takes no seed."""
+        described = core(self.subject)
+        seedless = isinstance(described, MechanismDescription) and described.hardened
+        return self._line(None if seedless else self.seed)
 
     @property
     def without_seed(self) -> str:

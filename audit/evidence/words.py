@@ -298,7 +298,7 @@ def bits_in_words(found: CertifiedEvent, *, finer: bool) -> tuple[str, bool]:
     found : CertifiedEvent
         Of the implementation.
     finer : bool
-        Whether outputs differ by more than rounding, but less than the grid.
+        Whether outputs differ by less than the grid, and perhaps by more than rounding.
     """
     bound = f"epsilon is at least {text_below(found.epsilon_lower_bound, 4)}"
     event = f"{bound}; event: {counted_in_words(found.event, found.counts)}"

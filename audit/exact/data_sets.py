@@ -22,10 +22,13 @@ class Repeated:
         Checked against their domain.
     counts : tuple of int
         One per distinct record, at least 1.
+    exact : bool
+        Whether :attr:`moments` are those of hardened noise, which rounds x to the grid.
     """
 
     distinct: Records
     counts: tuple[int, ...]
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if len(self.counts) != len(self.distinct) or min(self.counts) < 1:
@@ -42,9 +45,10 @@ class Repeated:
     @property
     def moments(self) -> Moments:
         """Moments of the whole data set: blocks of equal records, added up."""
-        total = Moments.zero(self.domain)
+        total = Moments.zero(self.domain, exact=self.exact)
         for row, count in enumerate(self.counts):
-            total = total + times(Moments.of(self.distinct.take(slice(row, row + 1))), count)
+            record = self.distinct.take(slice(row, row + 1))
+            total = total + times(Moments.of(record, exact=self.exact), count)
         return total
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -67,7 +67,8 @@ class Neighbours:
     def change(self) -> FloatArray:
         """Change of every released coefficient from left to right, zbar's drift included."""
         left, right = (objective(side.moments, self.readings).values for side in (self.left, self.right))
-        return right - left
+        # the exact moments of hardened noise give Fractions
+        return np.asarray(right - left, dtype=np.float64)
 
     def loss(self, noise: Noise) -> Fraction:
         """Return sum |change| / scale for Laplace noise, sum (change / sigma)^2 for Gaussian noise.
@@ -104,7 +105,7 @@ def extreme_neighbours(setting: Setting, noise: Noise, x_s: int = 0) -> Neighbou
     setting : Setting
         With a number of records: each data set has as many (the smaller one of `add_or_remove_one` one less).
     noise : Noise
-        Laplace or Gaussian.
+        Laplace or Gaussian; noise on a grid gives data sets with exact moments.
     x_s : int
         Coordinate with its own scale.
     """
@@ -117,10 +118,12 @@ def extreme_neighbours(setting: Setting, noise: Noise, x_s: int = 0) -> Neighbou
         found = witness(setting, "l2", 1 / scale_s**2, 1 / scale_n**2)
     # a witness has x_s first
     order = np.argsort([x_s, *(e for e in range(setting.dimension) if e != x_s)])
-    return Neighbours(_placed(found.left, order), _placed(found.right, order), readings_of(setting))
+    left, right = (_placed(side, order, exact=noise.steps is not None) for side in (found.left, found.right))
+    return Neighbours(left, right, readings_of(setting))
 
 
-def _placed(data: Repeated, order: npt.NDArray[np.intp]) -> Repeated:
+def _placed(data: Repeated, order: npt.NDArray[np.intp], *, exact: bool) -> Repeated:
     """Return a data set with its coordinates in another order."""
     distinct = data.distinct
-    return Repeated(check_matrix(distinct.domain, distinct.x[:, order], distinct.y, distinct.z), data.counts)
+    placed = check_matrix(distinct.domain, distinct.x[:, order], distinct.y, distinct.z)
+    return Repeated(placed, data.counts, exact)

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -46,6 +46,9 @@ NOT_CHECKED = "PROOFS NOT CHECKED"
 
 DEFINED = ("def", "rec", "ind", "constr", "proj", "inst")
 """Kinds of names in a ``.glob`` file that give a word its meaning; lemmas and section variables do not."""
+
+RECURSIVE = re.compile(r"\b(?:fix|cofix)\b")
+"""In a printed definition: both are reserved words, which no name is."""
 
 CONSTRUCTOR = re.compile(r"^Record [^{]*:= (\w+) \{")
 
@@ -108,12 +111,15 @@ class Answers:
         Digests of the definitions that they mention.
     unexplained : tuple of str
         Constants that no sentence declares, and axioms of any file beyond all levels.
+    recursions : dict of str to str
+        Digests of all recursive definitions of all files, each with what it mentions.
     """
 
     coq: str
     theorems: dict[str, Theorem]
     definitions: dict[str, str]
     unexplained: tuple[str, ...] = ()
+    recursions: dict[str, str] = field(default_factory=dict)
 
 
 def missing() -> str | None:
@@ -277,7 +283,18 @@ def _answers(
         known = tuple(word for word in mentions if word in meanings)
         found[name] = Theorem(_digest(statement), known, axioms[name])
     used = sorted({word for theorem in found.values() for word in theorem.mentions})
-    return Answers(coq_version(), found, {word: _digest(meanings[word]) for word in used}, tuple(unexplained))
+    digests = {word: _digest(meanings[word]) for word in used}
+    return Answers(coq_version(), found, digests, tuple(unexplained), _recursions(meanings))
+
+
+def _recursions(meanings: Mapping[str, str]) -> dict[str, str]:
+    """Return a digest of each recursive definition with all that it mentions, which Coq's check of it unfolds."""
+    found = {}
+    for word, text in meanings.items():
+        if RECURSIVE.search(text):
+            mentioned = [meanings.get(other, other) for other in _mentioned(text, meanings)]
+            found[word] = _digest("\n".join([text, *mentioned]))
+    return found
 
 
 def coq_version() -> str:

@@ -2,12 +2,16 @@
 
 ``digests.json`` holds a digest of every statement and of every definition that a statement mentions, and the level
 of every proof.  A theorem may assume what its level allows and nothing else.
+
+``recursions.json`` lists the recursive functions of all files, with a digest of each and of all that it mentions.
+Coq 8.16 accepts some that never end, so no others are taken.  Both files are renewed together; changes of this one
+are for a reviewer to read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,7 @@ from audit.proofs.sources import PROJECT
 from reference.common.files import json_text, write_whole
 
 DIGESTS = "audit/proofs/digests.json"
+RECURSIONS = "audit/proofs/recursions.json"
 RENEW = "python -m audit proofs --write"
 
 
@@ -33,6 +38,20 @@ def committed() -> dict[str, Any]:
     return dict(json.loads(place_of(DIGESTS).read_text(encoding="utf-8")))
 
 
+def listed() -> dict[str, str]:
+    """Return the digests of the recursive functions that have been read."""
+    return dict(json.loads(place_of(RECURSIONS).read_text(encoding="utf-8")))
+
+
+def unlisted(answers: Answers, known: Mapping[str, str]) -> Iterator[str]:
+    """Yield the recursive functions that a list does not have, or has otherwise."""
+    for word, digest in answers.recursions.items():
+        if word not in known:
+            yield f"{word}: a recursive function that {RECURSIONS} does not list"
+        elif known[word] != digest:
+            yield f"{word}: the recursive function, or what it mentions, is not as listed in {RECURSIONS}"
+
+
 def document(answers: Answers) -> dict[str, Any]:
     """Return the digests in their committed form."""
     rows = {}
@@ -44,8 +63,9 @@ def document(answers: Answers) -> dict[str, Any]:
 
 
 def write(answers: Answers) -> None:
-    """Renew the committed digests."""
+    """Renew the committed digests, and the list of recursive functions."""
     write_whole(CHECKOUT / DIGESTS, json_text(document(answers)))
+    write_whole(CHECKOUT / RECURSIONS, json_text(answers.recursions))
 
 
 def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
@@ -53,6 +73,7 @@ def differences(answers: Answers, stored: dict[str, Any]) -> Iterator[str]:
     if answers.coq != stored["coq"]:
         yield f"Coq {answers.coq}: the digests are of what Coq {stored['coq']} prints; renew them: {RENEW}"
     yield from answers.unexplained
+    yield from unlisted(answers, listed())
     known = stored["theorems"]
     for name in [*known, *(name for name in answers.theorems if name not in known)]:
         if name not in answers.theorems:

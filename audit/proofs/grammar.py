@@ -9,9 +9,12 @@ capital letter.  ``proofs/coq/GATE.md`` argues why that is enough.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from audit.common.packed import place_of
 from audit.proofs.recursion import TOKEN, visibly_ends
 
 CHARACTERS = re.compile(r"[^\n -~]|\"")
@@ -71,15 +74,23 @@ TACTIC = re.compile(r"\(*[a-z]\w*(?!\w|\s*:(?!=)).*")
 """The first word of a tactic, which is no selector such as ``all:`` or ``par:``."""
 
 WORDS = re.compile(
-    r"\b(?:abstract|transparent_abstract|admit|give_up|infoH|native_compute|native_cast_no_check"
-    r"|fix|cofix|change_no_check|convert_concl_no_check|exact_no_check|SProp)\b|<<:|::=|#\[|\bcontext [\w']"
+    r"\b(?:infoH|eval|Eval|multimatch|gfail|SProp)\b|_sind|\bvm_cast_no_check\b(?! \(eq_refl true\))"
+    r"|<<:|::=|#\[|\bcontext [\w']"
 )
-"""Refused everywhere: the first two define constants that no sentence names, `infoH` is a command, and two leave
-proofs to the compiler of OCaml, which the gate does not trust.  Recursion has one form
-(:mod:`audit.proofs.recursion`): what the word ``fix`` writes, a tactic could also write by filling the hole of a
-``context`` with a name.  Unsafe tactics let Coq compute with terms that have no type, of propositions that are all
-equal its kernel has known errors, ``::=`` changes a tactic of another file, and ``#[`` begins an attribute, as a
-field may have."""
+"""Refused everywhere, besides tactics that the proofs do not use.
+
+`infoH` is a command.  The next four belong to tactics, and Coq does not list them.  Of propositions that are all
+equal its kernel has known errors; every constant of its libraries whose type mentions their sort has `_sind` in
+its name.  One cast goes unchecked to the kernel: that of a computation that ends in ``true``.  `<<:` leaves a
+proof to the compiler of OCaml, which the gate does not trust, ``::=`` changes a tactic of another file, ``#[``
+begins an attribute, as a field may have, and by filling the hole of a ``context`` a tactic could write a
+recursion.
+"""
+
+TACTICS = "audit/proofs/tactics.json"
+"""All names of tactics that Coq lists with what files may import: those that the proofs use, and the others."""
+
+IDENTIFIER = re.compile(r"[A-Za-z_][\w']*")
 
 TACTICS_IN_TERMS = re.compile(r"\bltac2?\b")
 """Refused outside proofs: Coq 8.16 lets such a tactic change what the kernel believes of a section's variable (its
@@ -90,6 +101,13 @@ LOCAL_VALUES = re.compile(r"\blet\b|:=.*:=")
 
 COERCION = ":>"
 """Refused where a name is declared: a coercion could stand unseen in a recursive call."""
+
+
+@cache
+def tactics() -> dict[str, frozenset[str]]:
+    """Return the names of tactics that are allowed, and those that are refused wherever they stand."""
+    stored = json.loads(place_of(TACTICS).read_text(encoding="utf-8"))
+    return {kind: frozenset(names) for kind, names in stored.items()}
 
 
 def _any(forms: tuple[str, ...]) -> re.Pattern[str]:
@@ -156,10 +174,17 @@ def refused(text: str) -> Iterator[str]:
     yield from (f"a dot that ends no sentence: {place}" for place in odd)
     reader = _Reader()
     for sentence in sentences:
-        if not reader.accepts(sentence) or WORDS.search(sentence) or RUN_TOGETHER.search(sentence):
+        if not reader.accepts(sentence) or _has_refused_words(sentence):
             yield sentence
     if reader.proof or reader.sections:
         yield "a proof or a section does not end"
+
+
+def _has_refused_words(sentence: str) -> bool:
+    """Return whether a sentence has words that are refused wherever they stand."""
+    if WORDS.search(sentence) or RUN_TOGETHER.search(sentence):
+        return True
+    return not tactics()["refused"].isdisjoint(IDENTIFIER.findall(sentence))
 
 
 class _Reader:

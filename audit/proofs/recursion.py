@@ -3,7 +3,10 @@
 Its check that a recursion ends has errors (Coq's issues 20413, 20455, 20555 and 21839), which ``coqchk`` shares:
 with the second, False is proved under no axioms.  So the gate asks for more: one ``match`` on parameters, and
 every call on a variable that this match binds inside a constructor, always at the same parameter.  The function
-is no argument of another one, which might call it on anything.
+is no argument of another one, which might call it on anything, and nothing else binds the name of such a variable.
+
+This reads names, not scopes.  So what it could misread is refused, and :mod:`audit.proofs.check` compares what Coq
+has made of each function with a list.
 """
 
 from __future__ import annotations
@@ -11,21 +14,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-TOKEN = re.compile(r"[A-Za-z_][\w']*(?:\.[A-Za-z_][\w']*)*|\d+|=>|:=|::|\S")
+TOKEN = re.compile(
+    r"[A-Za-z_][\w']*(?:\.[A-Za-z_][\w']*)*|\d+|[()\[\]{},;.'@]|[^\w\s()\[\]{},;.'@]+",
+)
+"""Words, numbers, brackets and single marks; other marks without a space between them are one."""
+
 WORD = re.compile(r"[A-Za-z_]")
 
 OPENING, CLOSING = "([{", ")]}"
 
-REFUSED = {"@", "as", "return", "fix", "cofix", "where", "ltac", "#", "{", "exists2"}
+REFUSED = {"as", "return", "fix", "cofix", "where", "ltac", "exists2", "is"}
 """In a recursive function: what could give a call or a part another name, or a name to something else."""
+
+MARKS = set("()[],;|:+-*/%^=<>") | {
+    "=>",
+    "->",
+    ":=",
+    "::",
+    "++",
+    "<=",
+    ">=",
+    "<>",
+    "<?",
+    "=?",
+    "<=?",
+    "/\\",
+    "\\/",
+}
+"""The only marks in a recursive function."""
 
 NO_ARGUMENT = {"in", "then", "else", "end", "with", "if", "let", "fun", "forall", "exists"}
 
-AFTER = {*NO_ARGUMENT, *"+-*/\\%=<>&|,;:", "::"}
+AFTER = {*NO_ARGUMENT, *MARKS} - {"(", "[", "^"}
 """What ends a call.  Anything else may be a notation that takes the last argument, as ``f p~0`` is of ``p~0``."""
 
 BINDERS = {"fun": "=>", "forall": ",", "exists": ",", "let": ":="}
-"""What binds variables, and what ends the part with their names."""
+"""What binds variables, and what follows their names."""
 
 
 def visibly_ends(sentence: str) -> bool:
@@ -34,29 +58,49 @@ def visibly_ends(sentence: str) -> bool:
     _, name, *binders = TOKEN.findall(head)
     body = TOKEN.findall(tail)
     parameters = _parameters(binders)
-    if parameters is None or body[:1] != ["match"] or REFUSED & set(body):
+    if parameters is None or not _is_plain(body):
         return False
-    if any(body.count(word) != 1 for word in ("match", "with", "end")) or body.count(":=") != body.count("let"):
-        return False
-    start = body.index("with")
-    matched = ["".join(part) for part in _split(body[1:start], ",")]
-    if not set(matched) <= set(parameters):
+    start, stop = body.index("with"), body.index("end")
+    matched = [part[0] for part in _split(body[1:start], ",") if len(part) == 1]
+    if len(matched) != body[:start].count(",") + 1 or not set(matched) <= set(parameters):
         return False
     possible = set(matched)
-    for branch in _split(body[start + 1 : body.index("end")], "|"):
+    for branch in _split(body[start + 1 : stop], "|"):
         if not branch:
             continue
-        if "=>" not in branch:
+        inside = _parts(branch, name, len(matched))
+        if inside is None:
             return False
-        arrow = branch.index("=>")
-        patterns = list(_split(branch[:arrow], ","))
-        inside, rest = [_bound(pattern) for pattern in patterns], branch[arrow + 1 :]
-        if len(patterns) != len(matched) or {name, *(part for parts in inside for part in parts)} & _rebound(rest):
-            return False
-        for call in _calls(name, rest):
+        for call in _calls(name, branch[branch.index("=>") + 1 :]):
             arguments = dict(zip(parameters, call, strict=False))
             possible &= {on for on, parts in zip(matched, inside, strict=True) if arguments.get(on) in parts}
-    return bool(possible) and name not in body[body.index("end") :]
+    return bool(possible) and name not in body[stop:]
+
+
+def _is_plain(body: Sequence[str]) -> bool:
+    """Return whether the body is one ``match``, of words and marks that mean nothing else."""
+    if body[:1] != ["match"] or REFUSED & set(body):
+        return False
+    if any(not re.match(r"\w", token) and token not in MARKS for token in body):
+        return False
+    once = all(body.count(word) == 1 for word in ("match", "with", "end"))
+    return once and body.index("with") < body.index("end") and body.count(":=") == body.count("let")
+
+
+def _parts(branch: Sequence[str], name: str, number: int) -> list[set[str]] | None:
+    """Return the variables that each pattern of a branch binds inside a constructor.
+
+    None where the branch has no such patterns, or might bind one of these names, or the function's, again.
+    """
+    if "=>" not in branch:
+        return None
+    arrow = branch.index("=>")
+    patterns = list(_split(branch[:arrow], ","))
+    inside = [_bound(pattern) for pattern in patterns]
+    again = _rebound(branch[arrow + 1 :])
+    if len(patterns) != number or name in branch[:arrow] or again is None:
+        return None
+    return None if {name}.union(*inside) & again else inside
 
 
 def _parameters(binders: Sequence[str]) -> list[str] | None:
@@ -64,7 +108,7 @@ def _parameters(binders: Sequence[str]) -> list[str] | None:
     found: list[str] = []
     for group in _groups(binders):
         if group == ":":
-            return found
+            return found if all(map(WORD.match, found)) else None
         if group[0] == "(" and ":" in group:
             found += group[1 : group.index(":")]
         elif group[0] != "{":
@@ -107,13 +151,19 @@ def _bound(pattern: Sequence[str]) -> set[str]:
     return {token for token in inside if WORD.match(token) and token != "_"}
 
 
-def _rebound(tokens: Sequence[str]) -> set[str]:
-    """Return all words between a binder and the end of its names."""
+def _rebound(tokens: Sequence[str]) -> set[str] | None:
+    """Return the names that a branch binds, or None where something else than names follows a binder."""
     found: set[str] = set()
     for place, token in enumerate(tokens):
         if token in BINDERS:
-            rest = tokens[place + 1 :]
-            found |= set(rest[: rest.index(BINDERS[token])] if BINDERS[token] in rest else rest)
+            names = []
+            for follower in tokens[place + 1 :]:
+                if not WORD.match(follower):
+                    break
+                names.append(follower)
+            if tokens[place + 1 + len(names) :][:1] != [BINDERS[token]]:
+                return None
+            found |= set(names)
     return found
 
 

@@ -25,7 +25,7 @@ class Extended:
     Parameters
     ----------
     base : Moments
-        Of the real records.
+        Of the real records; exact ones for hardened noise.
     description : str
         Of these, in words.
     record : Records or None
@@ -47,7 +47,7 @@ class Extended:
     @property
     def moments(self) -> Moments:
         """Moments of all records; zbar follows from them."""
-        return self.base if self.record is None else self.base + Moments.of(self.record)
+        return self.base if self.record is None else self.base + Moments.of(self.record, exact=self.base.exact)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the description of the real records, and the further one in full."""
@@ -72,13 +72,15 @@ def extreme_pair(records: Records, description: str, readings: Readings, noise: 
     readings : Readings
     noise : Noise
     """
-    candidates = list(_extreme_records(records.domain))
+    candidates, exact = list(_extreme_records(records.domain)), noise.steps is not None
     if readings.adjacency == "replace_one":
-        base = Moments.of(records.take(slice(0, -1))) if len(records) > 1 else Moments.zero(records.domain)
+        base = Moments.zero(records.domain, exact=exact)
+        if len(records) > 1:
+            base = Moments.of(records.take(slice(0, -1)), exact=exact)
         text = f"{description} without its last record"
         pairs: Iterable[tuple[Records, Records | None]] = combinations(candidates, 2)
     else:
-        base, text = Moments.of(records), description
+        base, text = Moments.of(records, exact=exact), description
         pairs = ((candidate, None) for candidate in candidates)
     neighbours = (
         Neighbours(Extended(base, text, left), Extended(base, text, right), readings) for left, right in pairs

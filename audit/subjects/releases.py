@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -16,12 +17,13 @@ from audit.subjects.real_neighbours import extreme_pair
 from reference.accounting import ExactPrivacy, PrivacyStatement, exact_privacy
 from reference.budgets import Budget, SplitBudget
 from reference.coefficients import Layout, NoisyCoefficients
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, NumberArray
 from reference.common.documents import Document
 from reference.common.errors import ReadingError
 from reference.datasets import Encoding, load
 from reference.minimiser import RELATIVE_ZERO, minimise
-from reference.noise import Noise, add_noise, draw
+from reference.noise import HardenedSampler, Noise, add_noise, draw
+from reference.noise.hardened import require_on_grid
 from reference.objective import layout, objective
 from reference.readings import Readings, require_one_row
 from reference.records import Records
@@ -32,6 +34,11 @@ RELEASES = ("coefficients", "weights")
 
 BLOCK = 20_000
 """Noisy objectives minimised at a time."""
+
+HARDENED_VALUES = 2**15
+"""Numbers of hardened noise drawn at a time, which takes about half a second."""
+
+OPERATING_SYSTEM = "hardened noise takes the operating system's entropy: running again makes other draws"
 
 AT_EDGE = 1e-9
 """Relative distance from the edge of a ball up to which w counts as on it."""
@@ -101,15 +108,27 @@ class CoefficientRelease:
             return None
         return exact_privacy(setting_of(domain, self.readings), self.noise, self.claim, self.budget.delta)
 
-    def inputs(self) -> tuple[FloatArray, FloatArray]:
+    @property
+    def own_entropy(self) -> bool:
+        """Whether the noise is hardened, which takes no generator."""
+        return self.noise.steps is not None
+
+    @property
+    def most_rows(self) -> int:
+        """Outputs to request at a time."""
+        return max(1, HARDENED_VALUES // self.layout.size) if self.own_entropy else sys.maxsize
+
+    def inputs(self) -> tuple[NumberArray, NumberArray]:
         """Return the exact coefficients of the two data sets."""
         left, right = (
             objective(side.moments, self.readings) for side in (self.neighbours.left, self.neighbours.right)
         )
         return left.values, right.values
 
-    def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+    def sample(self, data: NumberArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` noisy coefficient vectors, by the code that makes a release."""
+        if self.own_entropy:
+            return HardenedSampler().perturbed(data, self.noise, count)
         return add_noise(data, self.noise, draw(self.noise, rng, count))
 
 
@@ -125,7 +144,7 @@ class WeightRelease(CoefficientRelease):
         """The coordinates of w."""
         return tuple(f"w[{name}]" for name in self.layout.columns)
 
-    def sample(self, data: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+    def sample(self, data: NumberArray, count: int, rng: np.random.Generator) -> FloatArray:
         """Return `count` released w, by the noise that makes a release and :func:`minimisers`."""
         parts = []
         for start in range(0, count, BLOCK):
@@ -151,7 +170,8 @@ class WeightRelease(CoefficientRelease):
         deviations = np.where(self.noise.in_s, self.noise.scale_s, self.noise.scale_n)
         variances = deviations**2 * (2.0 if self.noise.kind == "laplace" else 1.0)
         covariance = self._covariance(w, variances)
-        densities = [self._log_density(w, coefficients, covariance, variances) for coefficients in self.inputs()]
+        sides = [coefficients.astype(np.float64) for coefficients in self.inputs()]
+        densities = [self._log_density(w, coefficients, covariance, variances) for coefficients in sides]
         return np.asarray(densities[0] - densities[1])
 
     def _covariance(self, w: FloatArray, variances: FloatArray) -> FloatArray:
@@ -362,6 +382,11 @@ class MechanismDescription(
         return MECHANISMS[self.mechanism]
 
     @property
+    def hardened(self) -> bool:
+        """Whether the noise takes the operating system's entropy and no seed."""
+        return self.readings.noise == "hardened"
+
+    @property
     def stated_budget(self) -> Budget | SplitBudget:
         """The budget, checked."""
         kind = SplitBudget if self.spec.split_budget else Budget
@@ -388,6 +413,8 @@ def release_of(described: MechanismDescription) -> CoefficientRelease:
         domain = records.domain
     x_s = domain.selectable[0] if described.x_s is None else domain.coordinate(described.x_s)
     noise = spec.noise(domain, budget, readings, x_s)
+    if noise.steps is not None:
+        require_on_grid(max(noise.scale_s, noise.scale_n), noise.steps)
     if described.setting is not None:
         setting = setting_of(domain, readings, described.setting.records)
         neighbours = extreme_neighbours(setting, noise, x_s)

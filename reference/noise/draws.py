@@ -77,7 +77,7 @@ def draw(noise: Noise, rng: np.random.Generator, count: int = 1) -> FloatArray:
         For hardened noise, which takes no generator.
     """
     if noise.steps is not None:
-        raise ReadingError("noise", "hardened", "'numpy' where noise comes from a generator, as in an audit")
+        raise ReadingError("noise", "hardened", "'numpy' where noise comes from a generator")
     shape = (count, *noise.in_s.shape)
     if noise.kind == "laplace":
         return rng.laplace(size=shape)

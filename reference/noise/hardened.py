@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from reference.coefficients import Coefficients, NoisyCoefficients
-from reference.common.arrays import NumberArray
+from reference.common.arrays import FloatArray, IntArray, NumberArray
 from reference.common.errors import GridError, HardenedNoiseMissingError, SeededHardenedNoiseError
 from reference.noise.draws import RandomSource
 from reference.noise.kinds import Noise
@@ -56,24 +56,39 @@ class HardenedSampler:
         reference.common.errors.GridError
             When the coefficients are not exact, or a scale is beyond the grid.
         """
-        noisy = self.add(coefficients.values, noise)
-        # rounding a released number to a float is post-processing
-        return NoisyCoefficients(coefficients.layout, np.array([float(v) for v in noisy]), noise)
+        return NoisyCoefficients(coefficients.layout, self.perturbed(coefficients.values, noise)[0], noise)
+
+    def perturbed(self, values: NumberArray, noise: Noise, count: int = 1) -> FloatArray:
+        """Return the noisy values of so many releases as floats, shape (count, size).
+
+        Raises
+        ------
+        reference.common.errors.GridError
+            As :meth:`perturb` raises it.
+        """
+        noisy, steps = self._on_grid(values, noise, count)
+        # rounding a released number to a float is post-processing; the division is exact
+        return np.array(noisy, dtype=np.float64) / steps
 
     def add(self, values: NumberArray, noise: Noise) -> list[Fraction]:
         """Return exact numbers, rounded to the nearest step, plus discrete noise."""
+        noisy, steps = self._on_grid(values, noise, 1)
+        return [Fraction(value, steps) for value in noisy[0].tolist()]
+
+    def _on_grid(self, values: NumberArray, noise: Noise, count: int) -> tuple[IntArray, int]:
+        """Return the noisy values of so many releases in steps of the grid, and its steps per unit."""
         steps = noise.steps
         if steps is None:
             raise GridError("noise", "continuous", "noise on a grid for the hardened sampler")
         whole = on_steps(values, steps)
-        noisy = [0] * len(whole)
+        noisy = np.zeros((count, len(whole)), dtype=np.int64)
         for scale, members in ((noise.scale_s, noise.in_s), (noise.scale_n, ~noise.in_s)):
-            places = np.flatnonzero(members).tolist()
-            if places:
-                released = self._draw(noise.kind, scale * steps, [whole[i] for i in places])
-                for i, value in zip(places, released, strict=True):
-                    noisy[i] = value
-        return [Fraction(value, steps) for value in noisy]
+            places = np.flatnonzero(members)
+            if len(places):
+                # each number gets noise of its own: a long vector has the law of many short ones
+                released = self._draw(noise.kind, scale * steps, [whole[i] for i in places] * count)
+                noisy[:, places] = np.array(released, dtype=np.int64).reshape(count, -1)
+        return noisy, steps
 
     def _draw(self, kind: str, scale: float, whole: list[int]) -> list[int]:
         """Return integers plus discrete noise; `scale` is in steps, an exact multiple by a power of two."""

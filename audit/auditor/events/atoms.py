@@ -11,13 +11,13 @@ import numpy as np
 from audit.auditor.events.directions import MOST_LOOKED, MOST_PAIRS, DistanceScore
 from audit.auditor.events.noise import common_pitch
 from audit.auditor.events.protocol import Score
-from reference.common.arrays import BoolArray, FloatArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray
 
 MOST_COORDINATES = 64
 """Of more coordinates no pairs are looked at."""
 
 LARGEST = 2.0**1000
-"""Of larger numbers neither: sums may be beyond all floats."""
+"""Larger numbers are clipped to it: sums may be beyond all floats."""
 
 FACTORS = (1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
 """The first coordinate is added to so many times the second: of multiples of a step such sums are exact."""
@@ -31,8 +31,11 @@ FEWEST_TOGETHER, SHARE_TOGETHER = 5, 2.0**-9
 COARSE = 2.0**-12
 """Share of the spread that a grid's step has at most."""
 
+TELLING_BITS = 10
+"""Sums are put into so many bits of kinds, by their own bits, to tell which pairs to look at first."""
+
 CLEAR = 4.0
-"""Standard deviations by which an atom has more than sums of unrelated outputs, and its counts differ."""
+"""Standard errors required both of an atom's excess and of the difference between the inputs."""
 
 
 @dataclass(frozen=True, order=True)
@@ -58,22 +61,23 @@ def learn_atoms(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     that sums of unrelated outputs have too are of a coordinate, or of whole numbers, and other scores see them.
     """
     width, rows = left.shape[1], min(len(left), len(right), MOST_ROWS)
-    columns = np.stack([left[:rows].T, right[:rows].T], axis=1)
-    if not 1 < width <= MOST_COORDINATES or np.abs(columns).max() > LARGEST:
+    if not 1 < width <= MOST_COORDINATES:
         return
+    columns = np.clip(np.stack([left[:rows].T, right[:rows].T], axis=1), -LARGEST, LARGEST)
     found = [atom for i, j, factor in _repeating(columns) for atom in _atoms(columns, i, j, factor)]
     for atom in sorted(found, reverse=True)[: 2 * MOST_PAIRS]:
         yield atom.score(width)
 
 
 def _repeating(columns: FloatArray) -> list[tuple[int, int, float]]:
-    """Return pairs of columns (k, 2, n) and factors whose sums come together as no sums of a density do.
+    """Return the pairs (i, j, factor) whose sums cluster more than those of continuous outputs.
 
-    Those that come together though the outputs are unrelated are the last, and are left out if there are many.
+    Those whose sums cluster though the outputs are unrelated are the last, and are left out if there are many.
     """
     width = len(columns)
     few = max(1, min(columns.shape[2], 2 * MOST_SUMS // (len(FACTORS) * width * max(1, width - 1))))
-    some = np.ascontiguousarray(columns[:, :, :few]).reshape(width, -1)
+    few_columns = np.ascontiguousarray(columns[:, :, :few])
+    some = few_columns.reshape(width, -1)
     unrelated = np.roll(some, 1, axis=1)
     steps = np.array([_step(column) for column in some])
     found = []
@@ -87,7 +91,28 @@ def _repeating(columns: FloatArray) -> list[tuple[int, int, float]]:
             found += [
                 (bool(chance), i, i + 1 + int(k), factor) for k, chance in zip(places, by_chance, strict=True)
             ]
-    return [(i, j, factor) for _, i, j, factor in sorted(found)[:MOST_LOOKED]]
+    if len(found) > MOST_LOOKED:
+        # whole numbers come together in all pairs
+        others = np.roll(few_columns, 1, axis=2)
+        found.sort(key=lambda one: (one[0], -_telling(few_columns, others, *one[1:])))
+    return [(i, j, factor) for _, i, j, factor in found[:MOST_LOOKED]]
+
+
+def _telling(columns: FloatArray, unrelated: FloatArray, i: int, j: int, factor: float) -> float:
+    """Return about how clearly a sum has an atom, and the counts of both inputs differ there."""
+    kinds = _kinds(columns[i] + factor * columns[j])
+    by_chance = _kinds(columns[i] + factor * unrelated[j])
+    left, right, chance = (np.bincount(some, minlength=1 << TELLING_BITS) for some in (*kinds, by_chance.ravel()))
+    both = left + right
+    excess = (both - chance) / np.sqrt(np.maximum(both + chance, 1))
+    return float(np.minimum(excess, np.abs(left - right) / np.sqrt(np.maximum(both, 1))).max())
+
+
+def _kinds(sums: FloatArray) -> IntArray:
+    """Return small numbers that are equal where sums are, and seldom elsewhere."""
+    # adding 0 leaves one 0 of two
+    spread = (sums + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (spread >> np.uint64(64 - TELLING_BITS)).astype(np.int64)
 
 
 def _step(values: FloatArray) -> float:
@@ -99,7 +124,7 @@ def _step(values: FloatArray) -> float:
 
 
 def _together(one: FloatArray, others: FloatArray, rounding: FloatArray) -> BoolArray:
-    """Return for each row of the others whether many sums with it come together."""
+    """Return, for each row, whether many of its sums fall within the rounding of each other."""
     sums = np.sort(one + others, axis=1)
     many = max(FEWEST_TOGETHER, math.ceil(SHARE_TOGETHER * sums.shape[1]))
     near = sums[:, many - 1 :] - sums[:, : max(0, sums.shape[1] - many + 1)] <= rounding[:, np.newaxis]

@@ -63,25 +63,43 @@ RESIDUE, RESIDUE_OF_SINGLE, NOT_WHOLE = 2.0**-40, 2.0**-16, 2.0**-10
 Its lowest bit is mostly below 2^-10: whole numbers and sixteenths beside very large ones are no residues.
 """
 
-OF_DOUBLE, SMALLEST_NORMAL = RESIDUE / ALONE, float(np.finfo(np.float64).smallest_normal)
-"""The lowest bit of double precision is mostly this share of the larger numbers at most; the least such bit."""
+LOWEST, LOWEST_OF_SINGLE = 2.0**-48, FEW_OF_SINGLE * 2.0**-23
+"""Shares of the larger numbers, or of 1, that the lowest bit of a rounding error mostly has at most.
+
+So a sign times 2^-44 is no rounding error, though some errors are as large.
+"""
+
+SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
+"""The lowest bit is mostly at least this."""
 
 SMALLEST_SCALED = 2.0**-64
 """Share of the usual size that half of the scaled numbers are above: smaller ones are in units of their own."""
 
-FEW_BITS, SOME_BITS, LOOKED_AT_ROWS = 5, 12, 4096
-"""Significant bits of half of the numbers that rounding leaves, of single and of double precision, at most."""
+FEW_SIZES = 2
+"""Signs, flags and votes of three have at most so many sizes.
 
-TOP, OF_ROUNDED = 0.01, 0.4
-"""Share of the numbers with the most bits, and the least share that has as many if floats of few bits are why.
-
-Half of these floats have all of their bits.
+Rounding errors have more, or else are sometimes 0, and of either sign.
 """
+
+LOOKED_AT_ROWS = 4096
+"""Outputs of each input that show what a coordinate's numbers look like."""
+
+FEW_BITS, SOME_BITS = 5, 12
+"""Rounding errors have at most this many significant bits in half of the cases (single, double precision)."""
+
+TOP = 0.01
+"""The most bits are those that this share of the numbers has, or exceeds."""
+
+OF_ROUNDED = 0.4
+"""If at least this share has the most bits, the numbers are floats of few bits: half of such floats have all."""
+
+BITS_OF_ROUNDED, BITS_OF_SINGLE = 3, 20
+"""Bits that the longest of floats of few bits have at least, and those of single precision."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The least steps of a coordinate's grid, powers of two.
+    """Smallest grid steps at which a coordinate may count as more than float noise, powers of two.
 
     Parameters
     ----------
@@ -126,90 +144,137 @@ class Reach:
         return cls(power_above(alone), power_above(together), moved)
 
 
-def residues(left: FloatArray, right: FloatArray) -> tuple[Reach | None, ...]:
-    """Return the reach of float noise into each coordinate that mostly shows what rounding left, or else None.
+def cancelled(left: FloatArray, right: FloatArray) -> tuple[Reach | None, ...]:
+    """Return, for each coordinate that is mostly rounding error, how far that error reaches; None for the others.
 
     Such a coordinate is 0 in real numbers, as ``(y + 1) - 1 - y`` is.  Its numbers are tiny beside others of the
     same output, or beside 1, and few bits are left of them.  The power of two that these count depends on the size
-    of y, so that no one lattice has them all.
+    of y, so that no one lattice has them all.  What single precision leaves counts only beside a coordinate of it.
 
     Parameters
     ----------
     left, right : ndarray, shape (n, k)
     """
-    few = np.abs(np.concatenate([left[:LOOKED_AT_ROWS], right[:LOOKED_AT_ROWS]]))
-    none = (None,) * int(left.shape[1])
+    few = np.concatenate([left[:LOOKED_AT_ROWS], right[:LOOKED_AT_ROWS]])
+    width = int(left.shape[1])
+    found: list[Reach | None] = [None] * width
     if not len(few):
-        return none
+        return tuple(found)
     few[~np.isfinite(few)] = 0.0
-    usual = np.quantile(few, USUAL, axis=0)
+    usual = np.quantile(np.abs(few), USUAL, axis=0)
+    beside = _largest_other(usual)
+    small, smaller = (
+        _mostly_within(few, share * np.maximum(1.0, beside)) for share in (RESIDUE_OF_SINGLE, RESIDUE)
+    )
+    if not small.any():
+        return tuple(found)
+    single = np.array([_of_single_precision(few[:, k], float(usual[k])) for k in range(width)])
+    of_single = _largest_other(np.where(single, usual, 0.0))
+    sizes, sizes_of_single = (_largest_of_each(left[:, some], right[:, some]) for some in (slice(None), single))
+    for k in np.flatnonzero(small):
+        values = np.concatenate([left[:, k], right[:, k]])
+        if smaller[k]:
+            found[k] = _residue(values, few[:, k], sizes, float(beside[k]))
+        if found[k] is None and of_single[k] > 0:
+            found[k] = _residue_of_single(values, few[:, k], sizes_of_single, max(1.0, float(of_single[k])))
+    return tuple(found)
+
+
+def _largest_other(usual: FloatArray) -> FloatArray:
+    """Return for each coordinate the largest of the others' sizes, or 0."""
     *_, second, first = np.sort(np.append(0.0, usual))
-    beside = np.where(usual == first, second, first).tolist()
-    small = [
-        _mostly(one[one > 0] <= RESIDUE_OF_SINGLE * max(1.0, size))
-        for one, size in zip(few.T, beside, strict=True)
-    ]
-    if not any(small):
-        return none
-    sizes = np.concatenate([_largest_of_each(left), _largest_of_each(right)])
-    columns = (np.concatenate([left[:, k], right[:, k]]) for k in range(len(small)))
-    return tuple(
-        _residue(values, sizes, size) if may_be else None
-        for values, size, may_be in zip(columns, beside, small, strict=True)
-    )
+    return np.asarray(np.where(usual == first, second, first))
 
 
-def _mostly(found: BoolArray) -> bool:
-    return 2 * int(np.count_nonzero(found)) >= len(found)
+def _mostly_within(few: FloatArray, limits: FloatArray) -> BoolArray:
+    """Return for each coordinate whether at least half of its numbers other than 0 are within its limit."""
+    within = np.count_nonzero((few != 0) & (np.abs(few) <= limits), axis=0)
+    return np.asarray(2 * within >= np.count_nonzero(few, axis=0))
 
 
-def _largest_of_each(outputs: FloatArray) -> FloatArray:
+def _largest_of_each(*sides: FloatArray) -> FloatArray:
     """Return the largest absolute value of each output; 0 where it is not finite."""
-    largest: FloatArray = np.maximum(np.fmax.reduce(outputs, axis=1), -np.fmin.reduce(outputs, axis=1))
-    return np.where(np.isfinite(largest), largest, 0.0)
+    largest = [
+        np.maximum(-np.fmin.reduce(side, axis=1, initial=0.0), np.fmax.reduce(side, axis=1, initial=0.0))
+        for side in sides
+    ]
+    both = np.concatenate(largest)
+    return np.where(np.isfinite(both), both, 0.0)
 
 
-def _residue(values: FloatArray, sizes: FloatArray, beside: float) -> Reach | None:
-    """Return the reach of float noise into numbers, by their outputs' sizes and the usual one beside them."""
+def _residue(values: FloatArray, few: FloatArray, sizes: FloatArray, beside: float) -> Reach | None:
+    """Return how far float noise reaches into a coordinate that cancels to 0, or None if it does not.
+
+    Parameters
+    ----------
+    values, few : ndarray
+        All of its numbers, and some.
+    sizes : ndarray
+        Of the outputs that the values are of.
+    beside : float
+        The largest usual size of another coordinate, or 0.
+    """
+    usual = max(1.0, beside)
+    if _of_few_bits(few[np.abs(few) <= RESIDUE * usual], LOWEST * usual, SOME_BITS):
+        return _reach(values, RESIDUE * usual, sizes / usual)
+    if not (beside > 0 and _are_scaled(few) and not _are_codes(few, LOWEST * usual)):
+        return None
+    usual = min(1.0, beside)
+    reach = _reach(values, RESIDUE * usual, sizes / beside, SMALLEST_SCALED * usual)
+    return None if reach is None or reach.partly else reach
+
+
+def _residue_of_single(values: FloatArray, few: FloatArray, sizes: FloatArray, usual: float) -> Reach | None:
+    """Return how far float noise of single precision reaches, as :func:`_residue` does, beside this usual size."""
+    within = few[np.abs(few) <= RESIDUE_OF_SINGLE * usual]
+    if not within.min(initial=0.0) < 0 < within.max(initial=0.0) or _are_codes(few, LOWEST * usual):
+        return None
+    if not _of_few_bits(within, LOWEST_OF_SINGLE * usual, FEW_BITS):
+        return None
+    return _reach(values, RESIDUE_OF_SINGLE * usual, sizes / usual)
+
+
+def _reach(values: FloatArray, limit: float, scales: FloatArray, least: float = 0.0) -> Reach | None:
+    """Return the reach of rounding errors within a limit, or None if they are the minority, or mostly too small.
+
+    An output that is far away leaves more, by its scale.
+    """
     known = (values != 0) & ~np.isnan(values)
-    some, usual = values[known], max(1.0, beside)
-    if not len(some):
+    some = np.abs(values[known])
+    found = np.isfinite(some) & (some <= limit * np.fmax(1.0, scales[known]))
+    count = int(np.count_nonzero(found))
+    if not count or 2 * count < len(found) or (least > 0 and float(np.median(some)) < least):
         return None
-    share = _share_left(
-        some[np.abs(some) <= RESIDUE_OF_SINGLE * np.fmax(sizes[known], usual)][:LOOKED_AT_ROWS], usual
-    )
-    scaled = not share and beside > 0 and _mostly_repeated(values[:LOOKED_AT_ROWS])
-    if scaled:
-        # divided by three, say: all bits are there, and few numbers
-        share, usual = RESIDUE, min(1.0, beside)
-    sizes_by_usual = np.fmax(1.0, sizes[known] / (beside if scaled else usual))
-    # an output that is far away leaves more
-    found = np.isfinite(some) & (np.abs(some) <= share * usual * sizes_by_usual)
-    left_alone = bool(found.all())
-    if scaled:
-        left_alone &= float(np.median(np.abs(some))) >= SMALLEST_SCALED * usual
-    if not left_alone and (scaled or not _mostly(found)):
-        return None
-    reach = power_above(2 * max(share * usual, float(np.abs(some[found]).max())))
-    return Reach(reach, reach, moved=True, partly=not left_alone)
+    reach = power_above(2 * max(limit, float(some[found].max())))
+    return Reach(reach, reach, moved=True, partly=count < len(found))
 
 
-def _mostly_repeated(values: FloatArray) -> bool:
-    return 2 * len(np.unique(values)) <= len(values)
-
-
-def _share_left(values: FloatArray, usual: float) -> float:
-    """Return the share of the usual size that rounding leaves at most if it left some numbers, or 0."""
-    lowest, bits = _bits(values)
-    pitch = 2.0 ** float(np.median(lowest)) if len(bits) else 0.0
+def _of_few_bits(values: FloatArray, largest: float, most: int) -> bool:
+    """Return whether rounding may have left numbers with a lowest bit of this size at most, and so few bits."""
+    lowest, bits = _bits(values[values != 0])
+    if not len(bits):
+        return False
     # the smallest floats have few bits themselves
-    if not SMALLEST_NORMAL <= pitch < NOT_WHOLE:
-        return 0.0
-    half, most = (float(np.quantile(bits, one, method="lower")) for one in (0.5, 1 - TOP))
-    if pitch > OF_DOUBLE * usual:
-        return RESIDUE_OF_SINGLE if half <= FEW_BITS and values.min() < 0 < values.max() else 0.0
-    rounded = float((bits >= most).mean()) >= OF_ROUNDED
-    return RESIDUE if half <= FEW_BITS or (half <= SOME_BITS and not rounded) else 0.0
+    pitch = 2.0 ** float(np.median(lowest))
+    if pitch > largest or not SMALLEST_NORMAL <= pitch < NOT_WHOLE:
+        return False
+    half, longest = (float(np.quantile(bits, one, method="lower")) for one in (0.5, 1 - TOP))
+    rounded = longest >= BITS_OF_ROUNDED and float((bits >= longest).mean()) >= OF_ROUNDED
+    return half <= most and not rounded
+
+
+def _are_scaled(few: FloatArray) -> bool:
+    """Return whether numbers may be rounding errors that were divided by three, say: few, but with all bits."""
+    _, bits = _bits(few[few != 0])
+    return 2 * len(np.unique(few)) <= len(few) and (not len(bits) or float(np.median(bits)) > SOME_BITS)
+
+
+def _are_codes(few: FloatArray, error: float) -> bool:
+    """Return whether numbers are signs, votes or flags, of few sizes that are all above an error."""
+    sizes = np.unique(np.abs(few))
+    other = sizes[sizes > 0]
+    one_sided = few.min() == 0 or few.max() == 0
+    return 0 < len(other) <= FEW_SIZES and float(other[0]) > error and (sizes[0] > 0 or one_sided)
 
 
 def usual_size(values: FloatArray) -> float:
@@ -241,6 +306,14 @@ def _rounded_to_single(values: FloatArray, size: float) -> bool:
     with np.errstate(over="ignore"):
         single = bool((values.astype(np.float32) == values).all())
     return single and common_pitch(values) <= FEW_OF_SINGLE * 2.0**-23 * size
+
+
+def _of_single_precision(values: FloatArray, size: float) -> bool:
+    """Return whether finite values are floats of 32 bits, the longest of which have nearly all of their bits."""
+    if not _rounded_to_single(values, size):
+        return False
+    _, bits = _bits(values[values != 0])
+    return len(bits) > 0 and float(np.quantile(bits, 1 - TOP, method="lower")) >= BITS_OF_SINGLE
 
 
 def _lattice(values: FloatArray, size: float) -> tuple[float, bool]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.auditor.events.noise import NARROW, OF_THEIR_SIZE, Reach, common_pitch, residues, usual_size
+from audit.auditor.events.noise import NARROW, OF_THEIR_SIZE, Reach, cancelled, common_pitch, usual_size
 from audit.auditor.events.protocol import Score
 from audit.auditor.events.units import UNITS, Unit, unit_of
 from reference.common.arrays import FloatArray
@@ -86,7 +86,7 @@ class Quantiser:
         way to steps that grow.
         """
         pairs = [(finite_of(left[:, k]), finite_of(right[:, k])) for k in range(left.shape[1])]
-        of_all = [_Coordinate.of(*pair, reach) for pair, reach in zip(pairs, residues(left, right), strict=True)]
+        of_all = [_Coordinate.of(*pair, reach) for pair, reach in zip(pairs, cancelled(left, right), strict=True)]
         alone = cls._with(of_all, alone=True)
         others = len(of_all) > 1 and any(one.needs(one.reach.together) for one in of_all)
         joint = cls._with(of_all, alone=False) if others else alone

@@ -210,7 +210,27 @@ def of_three_bits(values: FloatArray) -> FloatArray:
     return rounded
 
 
+def signs(data: float, noise: FloatArray) -> FloatArray:
+    return np.sign(noise + data - 0.5)
+
+
 TINY = {
+    "signs": lambda data, noise: (2.0**-20 * signs(data, noise),),
+    "signs beside others": lambda data, noise: (noise[::-1], 2.0**-16 * signs(data, noise)),
+    "signs of a decimal": lambda data, noise: (noise[::-1], 1e-13 * signs(data, noise)),
+    "signs beside single precision": lambda data, noise: (
+        noise[::-1].astype(np.float32),
+        2.0**-20 * signs(data, noise),
+    ),
+    "three codes": lambda data, noise: (noise[::-1], 2.0**-43 * np.clip(np.rint(data + noise), -1, 1)),
+    "small floats beside large numbers": lambda data, noise: (
+        1e6 * noise[::-1],
+        of_three_bits(1e-5 * (data + noise)),
+    ),
+    "small floats beside single precision": lambda data, noise: (
+        (1e4 * noise[::-1]).astype(np.float32),
+        of_three_bits(1e-6 * (data + noise)),
+    ),
     "alone": lambda data, noise: (1e-17 * (data + noise),),
     "beside others": lambda data, noise: (noise[::-1], 1e-17 * (data + noise)),
     "alone, in single precision": lambda data, noise: (np.float32(1e-17) * (data + noise).astype(np.float32),),

@@ -14,7 +14,7 @@ import pytest
 from audit.auditor import distinguish, tally
 from audit.auditor.distinguish import Estimate, Terms, estimate
 from audit.auditor.interruption import finish
-from audit.commands import estimate as estimate_command
+from audit.commands import estimate_text
 from audit.epsilon_estimate import main
 from audit.evidence import estimation
 from audit.subjects.catalogue import HalfNoiseLaplace
@@ -95,7 +95,7 @@ def test_an_interruption_while_the_result_is_written_loses_nothing(
 ) -> None:
     written = []
     for times in (0, 1):
-        interrupt(monkeypatch, estimate_command, "as_text" if form == "text" else "json_text", times)
+        interrupt(monkeypatch, estimate_text, "as_text" if form == "text" else "json_text", times)
         out = tmp_path / f"{times}.json"
         words = ["laplace", "--draws", "4000", "--seed", "1", "--format", form, "--out", str(out)]
         assert main(words) == 0

@@ -84,12 +84,26 @@ def test_a_refusal_is_noticed(capsys):
     assert "left out without --data" in capsys.readouterr().err
 
 
-def test_noise_that_no_audit_draws_is_refused_as_an_option(capsys):
-    assert main(["pdfc", "--noise", "hardened"]) == 2
+def test_hardened_noise_takes_no_seed(capsys):
+    assert main(["pdfc", "--noise", "hardened", "--seed", "1"]) == 2
     assert capsys.readouterr().err == (
-        "error: noise must be 'numpy' in an audit, which draws millions of times, not 'hardened'\n"
+        "error: seed must be left out with --noise hardened, which takes no seed, not 1\n"
     )
-    assert main(["pdfc", "--noise", "numpy"]) == 3
+    assert main(["pdfc", "--noise", "hardened"]) == 3
+    assert main(["pdfc", "--noise", "numpy", "--seed", "1"]) == 3
+
+
+def test_a_scale_beyond_the_grid_is_refused_before_the_first_draw(capsys):
+    assert main(["pdfc", "--noise", "hardened", "--epsilon", "1e-7"]) == 2
+    assert "error: scale must be at most 2^57 steps of the grid" in capsys.readouterr().err
+    assert main(["pdfc", "--epsilon", "1e-7"]) == 3
+
+
+def test_hardened_noise_needs_opendp_before_the_first_draw(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp", None)
+    assert main(["pdfc", "--noise", "hardened"]) == 2
+    assert "hardened noise needs OpenDP" in capsys.readouterr().err
+    assert main(["pdfc"]) == 3
 
 
 @pytest.mark.parametrize("name", ["--label", "--group", "--block-rows", "--domain-file", "--rows-per-person"])

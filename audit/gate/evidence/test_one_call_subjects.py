@@ -11,6 +11,7 @@ import pytest
 
 from audit import assert_private
 from audit.auditor.subject import SubjectError
+from audit.evidence import copies
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.copies import FIRSTS_NOT_COMPARED
 from audit.subjects.adjacency import UNCHECKED
@@ -149,8 +150,10 @@ def test_assertion_ends_by_the_clock():
         assert_private(slow, [0.0], [1.0], **how | {"max_seconds": 0.2})
 
 
-def test_time_that_draws_leave_goes_to_other_processes():
+def test_time_that_draws_leave_goes_to_other_processes(monkeypatch):
     """It was counted twice, so that none was left."""
+    # else a machine that is busy has too little time
+    monkeypatch.setattr(copies, "FOR_FIRST", 300.0)
     found = assert_private(noisy_sum, [0.0], [1.0], epsilon=1, draws=200_000, max_seconds=60)
     assert not any(note.startswith(FIRSTS_NOT_COMPARED) for note in found.notes)
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import copy
 import json
+import shlex
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
-from audit.auditor.certification import TIME_IS_OVER, RepeatedRun
+from audit.auditor.certification import REPEATED, TIME_IS_OVER, RepeatedRun
 from audit.auditor.first import NO_TIME
+from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.evidence.certificate import RESULT_FIELDS, Certificate, CertificateError
-from audit.evidence.copies import FIRSTS_NOT_COMPARED, NOT_COMPARED, SAME_NOISE
+from audit.evidence.copies import FIRSTS_NOT_COMPARED, NO_NOISE, NOT_COMPARED, SAME_NOISE
 from audit.evidence.estimation import Audit, carried_out, estimated
 from audit.evidence.replay import replay
 from audit.evidence.report import EstimateResult
@@ -124,10 +128,48 @@ def test_result_of_a_run_that_the_clock_ended_is_repeated(tmp_path, capsys):
     assert "stopped differs" in capsys.readouterr().out
 
 
-@pytest.fixture(scope="module")
-def own() -> EstimateResult:
-    (request,) = asked(*WORDS["own"].split())
+@cache
+def carried(name: str) -> EstimateResult:
+    (request,) = asked(*shlex.split(WORDS[name]))
     return carried_out(Audit.of(request))
+
+
+def variant(name: str, *, refuted: bool, timed: bool, **of_estimate: Any) -> EstimateResult:
+    """Return a result at a claim that it refutes or not, with or without a time limit."""
+    result = carried(name)
+    request = msgspec.structs.replace(result.request, max_seconds=9.0 if timed else None)
+    claimed = 1e-9 if refuted else 100.0
+    return replace(result, request=request, claimed=claimed, estimate=replace(result.estimate, **of_estimate))
+
+
+@pytest.mark.parametrize(
+    ("stopped", "names", "holds"),
+    [
+        ("interrupted", ["own", "program", "not refuted"], True),
+        (TIME_IS_OVER, ["own", "program", "not refuted"], True),
+        # free text, which no repeated run meets
+        ("sample() failed: KeyError: 'Alice Smith'; all is private", ["own", "program", "not refuted"], None),
+        ("the mechanism failed: KeyError: 'Alice Smith'", ["own"], None),
+        ("the mechanism failed: KeyError: 'Alice Smith'", ["program", "not refuted"], False),
+        ("the program of Bob leaks", ["program"], None),
+        ("the program of Bob leaks", ["own", "not refuted"], False),
+        ("sample() failed: x", ["own"], False),
+        ("sample() failed: KeyError: \x1b[2J", ["own"], False),
+    ],
+)
+def test_reason_of_a_failure_is_not_repeated(stopped, names, holds, monkeypatch):
+    for name in names:
+        again = variant(name, refuted=True, timed=True, stopped=REPEATED)
+        monkeypatch.setattr("audit.evidence.replay.estimated", lambda *_, one=again, **__: one)
+        stated = json.loads(json.dumps(again.to_json())) | {"stopped": stopped}
+        (check,) = replay(again.certificate("ideal"), stated)
+        assert check.holds is holds
+        assert ("notes that depend on its machine and why it stopped" in check.detail) is (holds is True)
+        assert ("the reason cannot be compared" in check.detail) is (holds is None)
+        # the repeated run met it
+        met = variant(name, refuted=True, timed=True, stopped=stopped)
+        monkeypatch.setattr("audit.evidence.replay.estimated", lambda *_, one=met, **__: one)
+        assert [one.holds for one in replay(met.certificate("ideal"), stated)] == [True]
 
 
 OF_COPIES = {
@@ -137,39 +179,55 @@ OF_COPIES = {
     "none": NOT_COMPARED,
     "none in time": f"{NOT_COMPARED}; too few answered in time",
     "same noise": SAME_NOISE,
+    "kept?": ONE_OUTPUT_EACH,
+    "no noise": NO_NOISE,
 }
 
 
 @pytest.mark.parametrize(
-    ("stated", "again", "holds"),
+    ("of", "stated", "again", "holds"),
     [
-        (["bits", "none"], ["bits", "none"], True),
+        ("many", ["bits"], ["bits"], True),
+        ("refuted", ["none"], ["none"], True),
         # deleted, or a subject whose copies always fail
-        ([], ["none"], False),
-        ([], ["bits"], False),
-        (["none"], [], False),
+        ("refuted", [], ["none"], False),
+        ("many", [], ["bits"], False),
+        ("refuted", ["none"], [], False),
         # a slow machine wrote it, and is as cautious as it must be
-        (["slow"], [], True),
-        (["slow"], ["late"], True),
-        (["none in time"], ["none"], True),
-        (["slow", "late"], [], False),
-        (["none", "none"], ["none"], False),
-        (["same noise"], [], False),
+        ("many", ["slow"], [], True),
+        ("many", ["slow"], ["late"], True),
+        ("refuted", ["none in time"], ["none"], True),
+        ("many", ["slow", "late"], [], False),
+        ("refuted", ["none", "none"], ["none"], False),
         # a slow machine repeats it: nobody can tell
-        ([], ["late"], None),
-        ([], ["none in time"], None),
-        (["bits"], ["slow"], True),
+        ("many", [], ["late"], None),
+        ("refuted", [], ["none in time"], None),
+        ("many", ["bits"], ["slow"], True),
+        # of another verdict, or of more draws
+        ("refuted", ["slow"], [], False),
+        ("many", ["none in time"], [], False),
+        ("few", ["slow"], [], False),
+        # other processes are asked for it within the time, where nothing is refuted
+        ("few", ["same noise"], [], False),
+        ("few timed", ["same noise"], [], True),
+        ("refuted timed", ["same noise"], [], False),
+        # whether a constant is a release without noise is told exactly where copies were compared
+        ("refuted", ["kept?", "none in time"], ["no noise"], True),
+        ("refuted", ["no noise", "none in time"], ["no noise"], False),
+        ("refuted", ["kept?"], ["no noise"], False),
+        ("refuted", ["no noise"], ["kept?", "none in time"], None),
+        ("refuted", ["kept?"], ["kept?", "none in time"], False),
     ],
 )
-def test_notes_that_only_time_decides_are_told_from_deleted_ones(
-    stated, again, holds, own: EstimateResult, monkeypatch
-):
+def test_notes_that_only_time_decides_are_told_from_deleted_ones(of, stated, again, holds, monkeypatch):
     def noted(names: list[str]) -> EstimateResult:
-        notes = (*own.estimate.notes, *(OF_COPIES[name] for name in names))
-        return replace(own, estimate=replace(own.estimate, notes=notes))
+        notes = (*carried("own").estimate.notes, *(OF_COPIES[name] for name in names))
+        return variant("own", refuted="refuted" in of, timed="timed" in of, notes=notes)
 
+    if of == "many":
+        monkeypatch.setattr("audit.evidence.replay.DRAWS_FOR_FIRST", 2_000)
     monkeypatch.setattr("audit.evidence.replay.estimated", lambda *_, **__: noted(again))
-    (check, *_) = replay(own.certificate("ideal"), json.loads(json.dumps(noted(stated).to_json())))
+    (check, *_) = replay(noted([]).certificate("ideal"), json.loads(json.dumps(noted(stated).to_json())))
     assert check.holds is holds
     assert ("that this machine alone has" in check.detail) is (holds is None)
 
@@ -208,7 +266,7 @@ def test_result_says_what_no_check_looked_at_without_a_replay(tmp_path, capsys):
         assert verify_command([str(path), *words]) == 0
         text = capsys.readouterr().out
         assert ("nothing checked its other verdict" in text) is said
-        assert ("all else that the result says" in text) is not said
+        assert ("all else that the result says but `versions`, `seconds` and notes" in text) is not said
     # a certificate alone has nothing more
     written("refuted").write(path)
     assert verify_command([str(path)]) == 0

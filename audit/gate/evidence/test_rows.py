@@ -142,6 +142,22 @@ def test_sorted_scores_pass_with_a_word(order):
     assert epsilon_lower_bound(scores, drawn(2) + 1) > 0.5
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_bound_names_a_column_that_was_passed_over(columns):
+    """Rounding may have left a sign times 2^-50; one times 2^-20 is seen (null control)."""
+    rng = np.random.default_rng(1)
+    flips = rng.random((2, 4_000)) < 0.05
+    signs = np.where(flips, -1.0, 1.0) * np.array([[1.0], [-1.0]])
+    bounds = []
+    for size in (2.0**-50, 2.0**-20):
+        sides = [np.column_stack([drawn(k, 4_000)] * (columns - 1) + [size * signs[k]]) for k in range(2)]
+        bounds.append(epsilon_lower_bound(*sides))
+    assert bounds[0] < 1
+    assert f"no event of rounded outputs looked at output[{columns - 1}]: what differs" in bounds[0].assumes
+    assert bounds[1] > 2
+    assert "no event" not in bounds[1].assumes
+
+
 def test_bounds_assume_that_a_score_was_fixed_without_the_rows():
     calls = np.repeat(drawn(1, 600), 2), np.repeat(drawn(2, 600), 2)
     bounds = epsilon_lower_bound(drawn(1), drawn(2)), epsilon_lower_bound(*calls, outputs_per_call=2)

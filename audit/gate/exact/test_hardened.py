@@ -8,9 +8,12 @@ from itertools import product
 
 import pytest
 
+from audit.evidence.estimation import Audit
 from audit.exact.witnesses import readings_of, witness
 from audit.gate.exact.sensitivity_settings import written_out
+from audit.gate.requests import asked
 from audit.gate.running import program
+from reference.common.errors import GridError
 from reference.moments import Moments
 from reference.noise.grid import RELEASE_STEPS, widened_l1, widened_l2_squared
 from reference.noise.hardened import on_steps
@@ -59,6 +62,25 @@ def test_worst_pair_stays_inside_the_enclosure_after_both_roundings(norm, fairne
             value = sum(w * c * c for w, c in zip(weights, change, strict=True))
         assert found.lower <= value <= found.upper
         assert value * Fraction(99, 100) < found.lower
+
+
+@pytest.mark.parametrize("mechanism", ["pdfc", "adfc", "relaxed_functional"])
+@pytest.mark.parametrize("data", ["", "--data synthetic --records 50", "--adjacency add_or_remove_one"])
+def test_an_audit_adds_hardened_noise_to_what_a_release_does(mechanism, data):
+    """Those of exact moments: of records on the grid, each one written out; floats are the broken control."""
+    exact, floats = (
+        Audit.of(*asked(mechanism, *data.split(), "--noise", noise)).subject for noise in ("hardened", "numpy")
+    )
+    for given, rounded in zip(exact.inputs(), floats.inputs(), strict=True):
+        on_steps(given, RELEASE_STEPS)
+        assert given.astype(float) == pytest.approx(rounded, abs=0.01)
+        with pytest.raises(GridError, match="moments must be exact"):
+            on_steps(rounded, RELEASE_STEPS)
+    if not data:
+        for side, given in zip((exact.neighbours.left, exact.neighbours.right), exact.inputs(), strict=True):
+            moments = Moments.of(written_out(side), exact=True)
+            assert objective(moments, exact.readings).values.tolist() == given.tolist()
+    assert exact.exact.epsilon.lower <= floats.exact.epsilon.upper < exact.exact.epsilon.upper
 
 
 def test_rounding_the_records_matters_for_the_lower_end():

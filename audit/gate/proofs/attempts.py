@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from audit.gate.proofs.endless import ENDLESS, ENDLESS_BY_TACTICS, MISREAD
 from audit.gate.proofs.toys import STATED, WORDS
 
 
@@ -32,45 +33,6 @@ class Attempt:
 
 
 PROVED = "Lemma cheated : False. Proof. exact cheat. Qed."
-
-ENDLESS = """
-Definition positive n := match n with 0 => False | S _ => True end.
-Definition large n := match n with 0 => False | S n => positive n end.
-Lemma part (b : bool) (x n : nat) :
-  b = true -> large x -> positive (match (if b then x else n) with 0 => n | S m => m end).
-Proof. intros Hb Hx. subst b. destruct x. exfalso; exact Hx. exact Hx. Qed.
-Fixpoint endless (n : nat) {struct n} : positive n -> False :=
-  match n with
-  | 0 => fun h => h
-  | S n => fun _ =>
-    let f (b : bool) (e : b = true) (x : nat) (Hx : large x) :=
-      endless (match (if b then x else n) with 0 => n | S m => m end) (part b x n e Hx)
-    in f true eq_refl 5 I
-  end.
-Lemma absurd : False.
-Proof. exact (endless 1 I). Qed.
-"""
-
-ENDLESS_BY_TACTICS = """
-Definition positive (n : nat) : Prop := match n with 0 => False | S _ => True end.
-Definition large (n : nat) : Prop := match n with 0 => False | S n => positive n end.
-Lemma part : forall (b : bool) (x n : nat),
-  b = true -> large x -> positive (match (if b then x else n) with 0 => n | S m => m end).
-Proof. intros b x n e h. subst b. destruct x; cbn in *. destruct h. exact h. Qed.
-Theorem endless : forall n : nat, positive n -> False with junk : forall n : nat, n = n.
-Proof.
-  - intros n. refine (match n with
-      | 0 => fun h => h
-      | S k => fun h =>
-        let f (b : bool) (e : b = true) (x : nat) (Hx : large x) :=
-          endless (match (if b then x else k) with 0 => k | S m => m end) (part b x k e Hx) in
-        f true eq_refl 5 I
-      end).
-  - intros n. reflexivity.
-Qed.
-Lemma absurd : False.
-Proof. exact (endless 1 I). Qed.
-"""
 
 MUTUAL = "Fixpoint f (n : nat) : nat with g (n : nat) : nat := match n with O => 0 | S m => g m end."
 
@@ -253,6 +215,7 @@ READ = (
     Attempt("a tactic in a statement", "Lemma l : ltac:(exact True). Proof. exact I. Qed."),
     Attempt("an unsafe tactic in a proof", "Lemma l : 1 = 1. Proof. change_no_check (1 = 1). reflexivity. Qed."),
     Attempt("False by Coq's issue 20455: a recursion that does not end is accepted", ENDLESS),
+    *(Attempt(reason, text) for reason, text in MISREAD.items()),
     Attempt("the same by a theorem with a second one, from which Coq makes a recursion", ENDLESS_BY_TACTICS),
     Attempt(
         "the same by lemmas in the other order",
@@ -299,6 +262,28 @@ READ = (
     Attempt("a recursive function in a proof", "Lemma l : nat -> True. Proof. fix l 1. intros n. exact I. Qed."),
     Attempt("a recursive function of a section", "Section S. Let Fixpoint f (n : nat) : nat := n. End S."),
     Attempt("a value in the declaration of a type", "Inductive i := I (n : nat) (m := n)."),
+    Attempt(
+        "the same without the word: the sort of a library's constant is taken for a hole",
+        "Definition Sp := (fun (A : Type) (g : A -> Prop) => A) _ (fun P => let u := False_sind P in True). "
+        "Inductive none : Sp := .",
+    ),
+    Attempt(
+        "a term of no type that the virtual machine computes with",
+        "Lemma l : True. Proof. let x := constr:(ltac:(vm_cast_no_check S) : nat) in exact I. Qed.",
+    ),
+    Attempt("a cast that is not checked", "Lemma l : 1 = 1. Proof. vm_cast_no_check (eq_refl 1). Qed."),
+    Attempt("a term that is not checked", "Lemma l : 1 = 1. Proof. exact_no_check (eq_refl 1). Qed."),
+    Attempt(
+        "a tactic that fills holes by trying",
+        "Lemma l : 1 = 1. Proof. hresolve_core (n := 1) in 1. auto. Qed.",
+        False,
+    ),
+    Attempt("a tactic of a library that the proofs do not use", "Lemma l : 1 = 1. Proof. now idtac. Qed."),
+    Attempt(
+        "a word of another tactic behind its file's name", "Lemma l : True. Proof. Tauto.intuition_solver. Qed."
+    ),
+    Attempt("a term that a tactic computes", "Lemma l : True. Proof. let t := eval cbv in 1 in exact I. Qed."),
+    Attempt("a meaning that is computed", "Definition d := Eval cbv delta [Nat.add] in Nat.add."),
     Attempt("a proposition whose proofs are all equal", "Lemma l : forall P : SProp, P -> P. Proof. auto. Qed."),
 )
 """Behind the definitions of `WORDS`."""
@@ -326,9 +311,9 @@ ALLOWED = (
         "Proof. destruct n as [|n]; [exact I | destruct n; exact I]. Qed."
     ),
     "Definition d (n : nat) := match n with O => match n with O => 1 | S m => m end | S m => m end.",
-    "Lemma l : 1 = 2 :> nat -> 3 = 4. Proof. match goal with |- context [S ?n] => idtac end. discriminate. Qed.",
+    "Lemma l : 1 = 2 :> nat -> 3 = 4. Proof. match goal with |- context [S ?n] => intros end. discriminate. Qed.",
     "Lemma l : True /\\ True. Proof. split. 1, 2: (exact I). Qed.",
-    "Lemma l : True /\\ True. Proof. (split; idtac). all: exact I. Qed.",
+    "Lemma l : True /\\ True. Proof. (split; intros). all: exact I. Qed.",
     "From Coq Require Import ZArith. Open Scope Z_scope. Definition z := 1 + 1.",
 )
 """Null controls: honest texts."""

@@ -20,7 +20,7 @@ from audit.gate.proofs.releases import LOWERED, SECONDS, SPLIT, document
 from audit.gate.proofs.sessions import first_errors
 from audit.proofs import scales
 from audit.proofs.build import Answers, Theorem
-from audit.proofs.check import committed
+from audit.proofs.check import committed, listed
 from audit.proofs.grammar import refused
 from audit.proofs.releases.check import CoqFinding, check, needed_sources
 from audit.proofs.releases.errors import NoTheoremError
@@ -278,6 +278,11 @@ def test_another_definition_or_axiom_is_an_objection():
     ]
     assert objections(("Certificate.cheat",), digest) == ["release_is_private assumes Certificate.cheat"]
     assert list(_objections(Answers("8.16.1", {}, {}))) == ["release_is_private is not there"]
+    recursive = Answers("8.16.1", {}, {}, recursions={"Certificate.f": "0", **listed()})
+    assert list(_objections(recursive)) == [
+        "Certificate.f: a recursive function that audit/proofs/recursions.json does not list",
+        "release_is_private is not there",
+    ]
 
 
 def test_renewed_digests_that_no_page_vouches_for_certify_nothing(affairs, monkeypatch):

@@ -8,17 +8,18 @@ import pytest
 
 from audit.gate.needs import exhaustively
 from audit.gate.proofs.attempts import ALLOWED, ASKED, READ
+from audit.gate.proofs.endless import MISREAD
 from audit.gate.proofs.sessions import first_errors
 from audit.gate.proofs.toys import FILES, STATED, WORDS, project, require_coq, toy
 from audit.proofs.build import ProofError, ask, build, compile_file
 from audit.proofs.check import allowed, differences, document
 from audit.proofs.files import FILES as PINNED
+from audit.proofs.grammar import COQ_LIBRARIES, COQUELICOT, IDENTIFIER, refused, tactics
 from audit.proofs.grammar import WORDS as REFUSED_WORDS
-from audit.proofs.grammar import refused
 from audit.proofs.kernel import recheck
 from audit.proofs.names import LOCATED, constants, in_full, without_meaning
 from audit.proofs.releases.check import _objections
-from audit.proofs.sources import PROJECT, library_names, project_files, source_problems
+from audit.proofs.sources import PROJECT, library_names, project_files, sentences, source_problems
 
 FEWEST_ATTEMPTS = 40
 
@@ -70,18 +71,60 @@ def test_attempt_is_one_that_coq_accepts(errors_of_attempts, attempt):
     assert "expected to have type" in errors_of_attempts[FALSE]
 
 
-@pytest.mark.coq
-def test_commands_of_coq_have_a_capital_letter_or_are_refused_by_name(tmp_path):
+@pytest.fixture(scope="module")
+def said_by_coq(tmp_path_factory):
+    """Return what Coq says about itself with all that the files may import."""
     require_coq()
-    libraries = "From Coquelicot Require Import Coquelicot.\nFrom Coq Require Import Reals Lra Lia QArith.\n"
-    (toy(tmp_path) / "Words.v").write_text(f"{libraries}Print Grammar vernac.\n", encoding="utf-8")
-    grammar = compile_file(tmp_path, "Words.v")
-    heads = set(re.findall(r'^ *[\[|] (?:\[ )?IDENT "([^"]+)"', grammar, re.MULTILINE))
+    folder = toy(tmp_path_factory.mktemp("grammar"))
+    asked = {
+        "commands": "Print Grammar vernac.",
+        "tactics": "Print Grammar tactic.",
+        "defined": "Print Ltac Signatures.",
+        "sorts": "Search SProp.",
+        "libraries": "Print Libraries.",
+    }
+    imports = (
+        f"From Coq Require Import {COQ_LIBRARIES.replace('|', ' ')}.\n"
+        f"From Coquelicot Require Import {' '.join(COQUELICOT)}.\n"
+    )
+    questions = "\n".join(f'Redirect "{name}" {question}' for name, question in asked.items())
+    (folder / "Words.v").write_text(imports + questions + "\n", encoding="utf-8")
+    compile_file(folder, "Words.v")
+    return {name: (folder / f"{name}.out").read_text(encoding="utf-8") for name in asked}
+
+
+@pytest.mark.coq
+def test_commands_of_coq_have_a_capital_letter_or_are_refused_by_name(said_by_coq):
+    heads = set(re.findall(r'^ *[\[|] (?:\[ )?IDENT "([^"]+)"', said_by_coq["commands"], re.MULTILINE))
     assert {"Time", "Axiom", "Section"} & heads
     assert len(heads) > 60
     lower = {head for head in heads if not head[0].isupper()}
     assert lower == {"infoH"}
     assert all(REFUSED_WORDS.search(head) for head in lower)
+
+
+def words_of_the_proofs():
+    texts = ((PROJECT / name).read_text(encoding="utf-8") for name in PINNED)
+    return {word for text in texts for sentence in sentences(text) for word in IDENTIFIER.findall(sentence)}
+
+
+@pytest.mark.coq
+def test_every_tactic_of_coq_is_used_by_the_proofs_or_refused(said_by_coq):
+    written = set(re.findall(r'"([A-Za-z_][\w\']*)"', said_by_coq["tactics"]))
+    defined = {line.split()[0].rpartition(".")[2] for line in said_by_coq["defined"].splitlines() if line.strip()}
+    assert {"fix", "cofix", "rewrite", "hresolve_core"} <= written
+    assert {"exact_no_check", "optimize_heap", "reflexivity", "lra"} <= defined
+    names = written | defined
+    assert tactics()["allowed"] == names & words_of_the_proofs()
+    assert tactics()["refused"] == names - words_of_the_proofs()
+
+
+@pytest.mark.coq
+def test_constants_about_equal_propositions_have_a_refused_name(said_by_coq):
+    names = [line.split()[0].rstrip(":") for line in said_by_coq["sorts"].splitlines() if line[:1].strip()]
+    assert len(names) > 100
+    assert [name for name in names if not REFUSED_WORDS.search(name)] == []
+    assert "Coq.Logic.StrictProp" not in said_by_coq["libraries"].split()
 
 
 # --- The list of files ------------------------------------------------------------------------------------------
@@ -249,6 +292,53 @@ def test_axiom_of_a_file_whose_theorems_nobody_states_is_found(tmp_path, honest)
     folder = project(tmp_path, Words=WORDS, Statements=STATED, Scales=scales)
     assert "Scales.cheat is assumed in some file, beyond all levels" in reported(folder, honest)
     assert list(recheck(folder)) == ["coqchk: Axioms: CFM.Scales.cheat"]
+
+
+UNLISTED = "Words.f: a recursive function that audit/proofs/recursions.json does not list"
+NOT_AS_LISTED = (
+    "Words.f: the recursive function, or what it mentions, is not as listed in audit/proofs/recursions.json"
+)
+
+COUNT = """
+Definition less (n : nat) : nat := n.
+Fixpoint f (n : nat) : nat := match n with O => less 0 | S k => S (f k) end.
+"""
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    "text",
+    [
+        COUNT,
+        *exhaustively(
+            "Definition f := Eval cbv delta [Nat.add] in Nat.add.",
+            "Definition f := fix g (n : nat) : nat := match n with O => 0 | S k => g k end.",
+            "CoInductive s := Cons (rest : s). Definition f := cofix g := Cons g.",
+            *MISREAD.values(),
+        ),
+    ],
+)
+def test_recursive_function_beside_the_list_is_found(tmp_path, honest, text):
+    """Without the reader of sources: Coq's own text of a definition says that it is recursive."""
+    assert reported(toy(tmp_path, words_with(text)), honest).splitlines() == [UNLISTED]
+
+
+@pytest.mark.coq
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("O => less", "O  =>  less", ""),
+        ("less (n : nat) : nat := n", "less (n : nat) : nat := S n", NOT_AS_LISTED),
+    ],
+    ids=["layout", "another function that it mentions"],
+)
+def test_listed_recursive_function_is_taken_with_what_it_mentions(tmp_path, honest, monkeypatch, old, new, found):
+    build(toy(tmp_path / "read", words_with(COUNT)))
+    known = ask(tmp_path / "read").recursions
+    assert list(known) == ["Words.f"]
+    monkeypatch.setattr("audit.proofs.check.listed", lambda: known)
+    assert old in COUNT
+    assert reported(toy(tmp_path / "now", words_with(COUNT.replace(old, new))), honest) == found
 
 
 @pytest.mark.coq

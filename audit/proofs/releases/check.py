@@ -25,7 +25,7 @@ from audit.proofs.build import (
     copy_sources,
     surroundings,
 )
-from audit.proofs.check import committed
+from audit.proofs.check import committed, listed, unlisted
 from audit.proofs.claims import rows
 from audit.proofs.grammar import refused
 from audit.proofs.pages import fingerprinted
@@ -152,6 +152,7 @@ def _decide(library: Path, text: str, end: float, theorem: str) -> CoqFinding:
 def _objections(answers: Answers, theorem: str = THEOREM) -> Iterator[str]:
     """Yield axioms beyond the allowed ones, and definitions that differ from the committed ones."""
     yield from answers.unexplained
+    yield from unlisted(answers, listed())
     for name, found in answers.theorems.items():
         beyond = sorted(set(found.axioms) - set(ALLOWED))
         if beyond:

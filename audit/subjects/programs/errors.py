@@ -45,8 +45,8 @@ class ProgramTimeoutError(ProgramError, DrawingError):
     """No whole answer came in time."""
 
 
-class AnswerError(ProgramError):
-    """An answer does not follow the protocol."""
+class AnswerError(ProgramError, DrawingError):
+    """An answer does not follow the protocol: it holds no draws, and those before it stand."""
 
 
 class ReportedError(ProgramError, DrawingError):

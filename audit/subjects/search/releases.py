@@ -13,7 +13,7 @@ from audit.exact.data_sets import times
 from audit.subjects.real_neighbours import Extended, record_json
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search.neighbourhoods import DataSet, DataSets, Row
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, NumberArray
 from reference.domain import Domain
 from reference.domain.attributes import OWN_BIN, Attribute, Binned, Numeric
 from reference.moments import Moments
@@ -42,11 +42,21 @@ class ReleaseOverDomain:
         """The declared domain."""
         return self.release.neighbours.domain
 
+    @property
+    def own_entropy(self) -> bool:
+        """Whether the release's noise is hardened."""
+        return self.release.own_entropy
+
+    @property
+    def most_rows(self) -> int:
+        """Outputs to request at a time."""
+        return self.release.most_rows
+
     @cached_property
     def base(self) -> Moments:
         """Moments of the real records that both data sets share."""
         left = self.release.neighbours.left
-        return left.base if isinstance(left, Extended) else Moments.zero(self.domain)
+        return left.base if isinstance(left, Extended) else Moments.zero(self.domain, exact=self.own_entropy)
 
     @cached_property
     def neighbourhood(self) -> DataSets:
@@ -59,7 +69,7 @@ class ReleaseOverDomain:
         return DataSets(*cube, records, self.release.readings.adjacency, beside=self.base.n, flags=flags)
 
     @cached_property
-    def coefficients(self) -> Callable[[DataSet], FloatArray]:
+    def coefficients(self) -> Callable[[DataSet], NumberArray]:
         """The exact coefficients of a data set, cached."""
         return lru_cache(maxsize=64)(self._coefficients)
 
@@ -89,10 +99,10 @@ class ReleaseOverDomain:
         group = {} if domain.group is None else {domain.group: [z]}
         return encode_table(domain, {**table, domain.label: [y], **group})
 
-    def _coefficients(self, data: DataSet) -> FloatArray:
+    def _coefficients(self, data: DataSet) -> NumberArray:
         total = self.base
         for row, count in [*data.common, *([] if data.last is None else [(data.last, 1)])]:
-            total = total + times(Moments.of(self.record(row)), count)
+            total = total + times(Moments.of(self.record(row), exact=total.exact), count)
         return objective(total, self.release.readings).values
 
 
