@@ -228,7 +228,7 @@ def test_installed_wheel_runs_from_another_folder_and_writes_nothing(cfm: Path, 
         done.stderr
     )
     assert done.stderr.count("checkout") == len(ONLY_IN_A_CHECKOUT)
-    done = outside(python, "-m", "pytest", "-p", "no:cacheprovider", *ONE_VECTOR, cwd=tmp_path)
+    done = outside(python, "-m", "pytest", "--color=no", "-p", "no:cacheprovider", *ONE_VECTOR, cwd=tmp_path)
     assert "1 failed" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
@@ -276,6 +276,8 @@ def test_core_installs_and_runs_on_other_pythons(version: str, built: Built, tmp
 @pytest.mark.exhaustive
 def test_source_distribution_passes_tests_of_its_own(built: Built) -> None:
     tests = ("tests/test_numbers.py", "audit/gate/commands/test_text.py")
-    done = outside(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests, cwd=built.source)
+    done = outside(
+        sys.executable, "-m", "pytest", "--color=no", "-p", "no:cacheprovider", *tests, cwd=built.source
+    )
     assert done.returncode == 0, done.stdout
     assert f"rootdir: {built.source}" in done.stdout

@@ -187,7 +187,8 @@ class Reader:
             Path("count.py").write_text(fence.text)
         elif "def test_" in fence.text:
             Path("test_page.py").write_text(fence.text)
-            words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "test_page.py"]
+            options = ["-q", "--color=no", "-p", "no:cacheprovider", "--rootdir=."]
+            words = [sys.executable, "-m", "pytest", *options, "test_page.py"]
             assert b"1 passed" in subprocess.run(words, capture_output=True, check=False).stdout
         else:
             Path("mean.py").write_text(fence.text)
@@ -302,7 +303,7 @@ def test_the_workflow_for_ci_fails_where_a_claim_is_refuted(tmp_path):
         "    assert_private(noisy, [0.0, 1.0], [0.0, 0.0], epsilon=1, adjacency='replace_one')\n"
     )
     (tmp_path / "tests/privacy/test_sum.py").write_text(code, encoding="utf-8")
-    words = [sys.executable, *shlex.split(command)[1:]]
+    words = [sys.executable, *shlex.split(command)[1:], "--color=no"]
     done = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300)
     assert (done.returncode, "1 failed, 1 passed" in done.stdout) == (1, True), done.stdout
     assert "refuted" in (tmp_path / "privacy.xml").read_text(encoding="utf-8")

@@ -132,7 +132,7 @@ def certify(
 
 
 def _why_ended(problem: BaseException, tally: EventTally) -> str:
-    """Return why there are no more draws; raise if draws failed, or no answer came, before any certified."""
+    """Return why drawing ended early; re-raise a failure, or a missing answer, if nothing had been certified."""
     if isinstance(problem, KeyboardInterrupt):
         return INTERRUPTED
     if not tally.rows:

@@ -25,7 +25,7 @@ from audit.auditor.differences import (
     share_noise,
     vary_by_row,
 )
-from audit.auditor.pristine import Pristine
+from audit.auditor.pristine import NoCopy, Pristine
 from audit.auditor.subject import FAILURES, SubjectError
 from audit.common.keys import key_of
 from reference.common.arrays import FloatArray
@@ -132,8 +132,7 @@ class FirstOutputs:
 
     Parameters
     ----------
-    pristine : Pristine or str
-        Why there is none, in words.
+    pristine : Pristine or NoCopy
     here : sequence of two lists of ndarray
         The outputs of the first calls of the subject itself, on each input.
     before : sequence
@@ -144,7 +143,7 @@ class FirstOutputs:
         Why copies say less than they might.
     """
 
-    pristine: Pristine | str
+    pristine: Pristine | NoCopy
     here: Sequence[Sequence[FloatArray]]
     before: Sequence[Any]
     opening: float = 0.0
@@ -158,8 +157,8 @@ class FirstOutputs:
         self.width = self.here[0][0].shape[1]
         self.columns = compared(self.width)
         self.here = [[outputs[:, self.columns] for outputs in side] for side in self.here]
-        if isinstance(self.pristine, str):
-            self._end(_not_copied(self.pristine))
+        if isinstance(self.pristine, NoCopy):
+            self._end(_not_copied(self.pristine.reason))
 
     @property
     def notes(self) -> list[str]:
@@ -279,8 +278,8 @@ class FirstOutputs:
         _Unusable
             When it fails, or the time is over.
         """
-        if isinstance(self.pristine, str):
-            raise _Unusable(_not_copied(self.pristine))
+        if isinstance(self.pristine, NoCopy):
+            raise _Unusable(_not_copied(self.pristine.reason))
         rng, found, fresh = source.generator(0, stream, side), list[FloatArray](), None
         for size in sizes:
             if source.deadline.passed or source.deadline.now() > until:

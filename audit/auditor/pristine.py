@@ -47,6 +47,18 @@ GENERATORS = (
 """What it must not."""
 
 
+@dataclass(frozen=True)
+class NoCopy:
+    """Stands for a copy that nobody could make.
+
+    Parameters
+    ----------
+    reason : str
+    """
+
+    reason: str
+
+
 @dataclass(frozen=True, eq=False)
 class Pristine:
     """A copy of a subject from before its first draw, of which copies are made.
@@ -66,7 +78,7 @@ class Pristine:
     kept: tuple[Any, ...]
 
     @classmethod
-    def of(cls, subject: Subject, inputs: tuple[Any, ...]) -> Pristine | str:
+    def of(cls, subject: Subject, inputs: tuple[Any, ...]) -> Pristine | NoCopy:
         """Return a copy, or why there is none: none can be made, it is too large, or does harm when it ends.
 
         A subject whose attribute `as_made` is itself before earlier draws is copied as it was then.
@@ -78,23 +90,24 @@ class Pristine:
             parts = _parts(subject, kept)
             size = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
             if len(parts) > MOST_OBJECTS:
-                return f"it has more than {MOST_OBJECTS:,} parts"
+                return NoCopy(f"it has more than {MOST_OBJECTS:,} parts")
             if size > MOST_BYTES:
-                return f"its arrays take more than {MOST_BYTES:,} bytes"
+                return NoCopy(f"its arrays take more than {MOST_BYTES:,} bytes")
             if ends := {type(part).__name__ for part in parts if hasattr(type(part), "__del__")}:
-                return f"copies would call the method __del__ of {', '.join(sorted(ends))} when they end"
+                named = ", ".join(sorted(ends))
+                return NoCopy(f"copies would call the method __del__ of {named} when they end")
             unchanged = [part for part in parts if isinstance(part, random.SystemRandom)]
             made = copy.deepcopy(subject, {id(part): part for part in (*unchanged, *kept)})
             of_copy, given = _parts(made, kept), set(map(id, parts)) - set(map(id, unchanged))
             if type(made) is not type(subject) or any(
                 id(part) in given and hasattr(part, "__deepcopy__") for part in of_copy
             ):
-                return "a copy of it, or of a part, is the original itself, or of another class"
+                return NoCopy("a copy of it, or of a part, is the original itself, or of another class")
             own = tuple(part for part in of_copy if isinstance(part, GENERATORS))
             return cls(made, own, kept)
         except FAILURES as problem:
             # the name alone: a message may hold an address, which differs in each run
-            return f"copy.deepcopy of it raises {type(problem).__name__}"
+            return NoCopy(f"copy.deepcopy of it raises {type(problem).__name__}")
 
     def copy(self, rng: np.random.Generator) -> Subject:
         """Return a fresh copy; its own generators have new seeds: else all copies draw the same noise."""

@@ -19,6 +19,7 @@ from audit.auditor.selection import Phases, select
 from audit.bounds import Counts, TradeOffBand, cluster_epsilon_lower_bound, trade_off_band
 from audit.bounds import epsilon_lower_bound as bound_of_counts
 from audit.evidence.arguments import check_columns, delta_below_one, numbers_of, significance_of, whole_number
+from audit.evidence.lower_bound import LowerBound
 from audit.evidence.rows import Rows, check_apart
 from audit.evidence.words import counted_in_words
 from audit.subjects.adapters.function import FunctionSubject
@@ -40,7 +41,7 @@ ASSUMES_OF_CALLS = ASSUMES.replace("the rows of", "the calls of", 1)
 """The assumption where only calls are."""
 
 
-class CertifiedBound(float):
+class CertifiedBound(LowerBound):
     """A lower bound on epsilon, and what it rests on.
 
     Attributes
@@ -57,8 +58,6 @@ class CertifiedBound(float):
     counts: Counts
     event: str
     delta: float
-    significance: float
-    assumes: str
 
 
 def epsilon_lower_bound(
@@ -125,16 +124,18 @@ def epsilon_lower_bound(
     likely = 0 if event.likely_input == "left" else 1
     counts = Counts(found[likely], sizes[likely], found[1 - likely], sizes[1 - likely])
     if outputs_per_call == 1:
-        bound = CertifiedBound(bound_of_counts(counts, delta, significance, best.method))
+        bound = bound_of_counts(counts, delta, significance, best.method)
     else:
         shares = [event.occurs(side[seen:]).reshape(-1, outputs_per_call).mean(axis=1) for side in (ours, others)]
-        bound = CertifiedBound(
-            cluster_epsilon_lower_bound(shares[likely], shares[1 - likely], delta, significance)
-        )
-    bound.counts, bound.event = counts, counted_in_words(event, counts)
-    bound.delta, bound.significance = delta, significance
-    bound.assumes = "; ".join([assumes, *of_passed_over(chosen.notes)])
-    return bound
+        bound = cluster_epsilon_lower_bound(shares[likely], shares[1 - likely], delta, significance)
+    return CertifiedBound(
+        bound,
+        counts=counts,
+        event=counted_in_words(event, counts),
+        delta=delta,
+        significance=significance,
+        assumes="; ".join([assumes, *of_passed_over(chosen.notes)]),
+    )
 
 
 def _rows(name: str, given: npt.ArrayLike) -> FloatArray:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from audit.bounds import CanaryMethod, canary_epsilon_bound, canary_mu_bound
 from audit.bounds.binomial import above
 from audit.evidence.arguments import check_index, delta_below_one, numbers_of, significance_of, whole_number
+from audit.evidence.lower_bound import LowerBound
 from audit.evidence.rows import Rows
 from reference.common.arrays import FloatArray
 from reference.common.errors import ReadingError
@@ -29,7 +30,7 @@ FOR_GAUSSIAN_NOISE = "if mu is to bound epsilon, the noise is Gaussian; other no
 """The further one of a bound on mu."""
 
 
-class CanaryBound(float):
+class CanaryBound(LowerBound):
     """A lower bound from one run with canaries, and what it rests on.
 
     Attributes
@@ -44,8 +45,6 @@ class CanaryBound(float):
     right: int
     guesses: int
     canaries: int
-    significance: float
-    assumes: str
 
 
 def canary_lower_bound(
@@ -118,10 +117,10 @@ def canary_mu_lower_bound(
 
 
 def _bound(value: float, found: tuple[int, int, int, str], significance: float) -> CanaryBound:
-    bound = CanaryBound(value)
-    bound.right, bound.guesses, bound.canaries, bound.assumes = found
-    bound.significance = significance
-    return bound
+    right, guesses, canaries, assumes = found
+    return CanaryBound(
+        value, right=right, guesses=guesses, canaries=canaries, significance=significance, assumes=assumes
+    )
 
 
 def _assumes(scores: FloatArray, members: FloatArray) -> str:

@@ -47,6 +47,9 @@ FORMULAS = {
 """The step of each method from counts to a bound; proofs: proofs/joint_bound.md, proofs/auditor_bounds.md."""
 
 
+SHOWN_ALIKE = "a certificate shows both inputs alike: whether anything tells them apart cannot be read from it"
+"""The note on inputs of one text that are not known to be equal, as `[1, 2]` and `{1, 2}`."""
+
 WITNESS_FIELDS = frozenset({"inputs", "output", "event", "counts"})
 
 RESULT_FIELDS_OF_BITS = frozenset({"epsilon_lower_bound", "bound", "witness"})
@@ -339,9 +342,10 @@ def _is_result(document: Any) -> bool:
 
 
 def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -> Verdict:
-    """Return `undecided` instead of `not refuted` for equal inputs, and for w if its coefficients lose too much.
+    """Return `undecided` for `not refuted` if inputs are shown alike, or the coefficients of w lose too much.
 
-    Equal inputs test nothing.  How much w still has of a loss that its coefficients are known to have is unknown.
+    Equal inputs test nothing, and nobody can tell others from them that a certificate shows alike.  How much w
+    still has of a loss that its coefficients are known to have is unknown.
 
     Parameters
     ----------
@@ -361,7 +365,7 @@ def tempered(verdict: Verdict, described: Description, inputs: dict[str, Any]) -
 
 
 def shown_equal(described: Description, inputs: dict[str, Any]) -> bool:
-    """Return whether both inputs are equal, as far as a certificate shows: words may not tell all of an object."""
+    """Return whether a certificate shows one input twice: words may not tell all of an object."""
     if isinstance(described, ProgramDescription) and described.inputs is not None:
         return EQUAL in described.inputs.notes
     left, right = (json.dumps(inputs.get(side), sort_keys=True) for side in ("left", "right"))

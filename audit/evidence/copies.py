@@ -49,7 +49,7 @@ NOT_COMPARED = (
 """A note for when copies gave no draws."""
 
 NO_COPIES, TOO_FEW_IN_TIME = "the system cannot copy processes", "too few answered in time"
-"""What follows these notes where the machine was the reason."""
+"""Reasons appended to these notes when the machine was the cause."""
 
 ALIKE = 16
 """Outputs that two processes must share, all distinct: by any law the chance of that is at most 16^-16."""

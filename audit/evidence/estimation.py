@@ -339,7 +339,7 @@ def at_worst_pair(
     described = PairDescription(subject=request.subject, pair=neighbourhood.to_json(found.pair))
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     asked = msgspec.structs.replace(request, subject=described)
-    at_pair = AtPair(subject, found.pair, None if isinstance(made, str) else made.subject)
+    at_pair = AtPair(subject, found.pair, made.subject if isinstance(made, Pristine) else None)
     return replace(audit, request=asked, subject=at_pair, inputs=inputs), found.draws
 
 

@@ -17,10 +17,10 @@ from audit.subjects.adjacency import UNCHECKED, noted_equal
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text, text_below
 
-DECLARED_SO = (
+ARGUMENT_WANTED = (
     'pass adjacency="replace_one" or "add_or_remove_one" for lists of records, or a function of both inputs'
 )
-"""How an assertion learns what neighbours are."""
+"""How the caller of an assertion declares the neighbour relation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class OneCallFinding:
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader."""
         said, new = self._bits() or ("", False)
-        unchecked = () if self.neighbours_checked else (f"{UNCHECKED}: {DECLARED_SO}",)
+        unchecked = () if self.neighbours_checked else (f"{UNCHECKED}: {ARGUMENT_WANTED}",)
         return (*self.estimate.notes, *unchecked, *((said,) if new else ()))
 
     def _bits(self) -> tuple[str, bool] | None:

@@ -90,7 +90,7 @@ class Copies:
         return self.pipe.closed
 
     def draw(self, entropy: int, asked: CopyRequest, patience: float, number: int) -> list[CopyOutputs]:
-        """Return the draws of the copies, of this number, that answered in time; later none, if one did not."""
+        """Return the answers of up to `number` copies that came in time; after a timeout the pipe is closed."""
         found = []
         deadline = time.monotonic() + patience
         for copy in range(number):
@@ -110,7 +110,7 @@ class Copies:
 
 
 def distinct(drawn: Sequence[CopyOutputs]) -> list[CopyOutputs]:
-    """Return one of all copies that gave the same bits: their generator is that of the original process."""
+    """Return the copies without those that repeat another's bits, whose generator they have in common."""
     return list({b"".join(side.tobytes() for side in (*one.firsts, *one.more)): one for one in drawn}.values())
 
 

@@ -25,11 +25,11 @@ from audit.bounds.counts import LARGEST_EPSILON
 from audit.common.keys import key_of
 from audit.evidence.arguments import delta_below_one, significance_of, whole_number
 from audit.evidence.arrays import CertifiedBound, epsilon_lower_bound, trade_off
-from audit.evidence.budget import BUDGETS
 from audit.evidence.canaries import canary_lower_bound, canary_mu_lower_bound
 from audit.evidence.copies import NO_NOISE, confirmed, patience_within
 from audit.evidence.finding import OneCallFinding
 from audit.evidence.request import MOST_PER_CALL
+from audit.evidence.running import RUNNING, Assertion
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import Relation, notes_on_pair, require_neighbours, require_unchanged
 from audit.subjects.descriptions import declared_relation
@@ -117,18 +117,17 @@ def assert_private(
     """
     # makes pytest show the caller's line, not this function
     __tracebackhide__ = True
-    finding = audited_briefly(mechanism, (left, right), (epsilon, delta), **how)
+    # a test may make several calls, in a loop or in threads
+    call = None if (test := RUNNING[-1]) is None else test.begin()
+    finding = audited_briefly(mechanism, (left, right), (epsilon, delta), call, **how)
     if finding.fails(allow_undecided=how.get("allow_undecided", False)):
-        said = str(finding)
-        if (running := BUDGETS[-1]) is not None:
-            # a test may make several calls, in a loop
-            said += f"\n  {running.place()}, on inputs {in_brief(left)} against {in_brief(right)}"
-        raise AssertionError(said)
+        told = "" if call is None else f"\n  {call}, on inputs {in_brief(left)} against {in_brief(right)}"
+        raise AssertionError(f"{finding}{told}")
     return finding
 
 
 def audited_briefly(
-    mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **how: Unpack[How]
+    mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], call: Assertion | None, **how: Unpack[How]
 ) -> OneCallFinding:
     """Return what :func:`audited` does; an error shows the caller's code and the mechanism's, and none of ours."""
     __tracebackhide__ = True
@@ -136,10 +135,9 @@ def audited_briefly(
     if unknown:
         known = ", ".join(["epsilon", "delta", *How.__annotations__])
         raise TypeError(f"assert_private() has no argument {unknown[0]!r}, but {known}")
-    if (budget := BUDGETS[-1]) is not None:
+    if call is not None:
         # without a number, all that are left
-        draws = how.setdefault("draws", DRAWS if budget.left is None else budget.left)
-        budget.spend(draws, SMALLEST_DRAWS)
+        call.spend(how.setdefault("draws", call.test.left or DRAWS), SMALLEST_DRAWS)
     try:
         return audited(mechanism, inputs, claim, **how)
     except InputError as problem:
@@ -157,7 +155,7 @@ def _naming(mechanism: Any, said: str) -> str:
 
 def _of_others(trace: TracebackType | None) -> TracebackType | None:
     """Return the frames from the first one that is not of this package."""
-    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "audit":
+    while trace is not None and str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] == "audit":
         trace = trace.tb_next
     return trace
 

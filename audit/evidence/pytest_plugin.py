@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from _pytest.outcomes import Failed
 
-from audit.evidence.budget import BUDGETS, DrawBudget
+from audit.evidence.running import RUNNING, RunningTest
 from reference.common.printable import in_brief
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MARKER = "audit_draws"
 
-BUDGET = pytest.StashKey[DrawBudget]()
+TEST = pytest.StashKey[RunningTest]()
 
 
 class FailedClaimError(Failed, AssertionError):
@@ -35,18 +35,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Set the budget of a test, for assertions that import `assert_private`, too."""
-    item.stash[BUDGET] = _budget(item)
-    BUDGETS.append(item.stash[BUDGET])
+    """Set the running test, for assertions that import `assert_private`, too."""
+    item.stash[TEST] = _test(item)
+    RUNNING.append(item.stash[TEST])
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Take the budget away."""
+    """Take it away."""
     # there is none where the marker is wrong
-    if BUDGET in item.stash:
-        del item.stash[BUDGET]
-        BUDGETS.pop()
+    if TEST in item.stash:
+        del item.stash[TEST]
+        RUNNING.pop()
 
 
 @pytest.fixture(name="assert_private")
@@ -59,29 +59,29 @@ def assert_private_fixture(request: pytest.FixtureRequest) -> Callable[..., OneC
         from audit.evidence.one_call import OWN, audited_briefly
 
         claim = how.pop("epsilon", OWN), how.pop("delta", OWN)
-        finding = audited_briefly(mechanism, (left, right), claim, **how)
-        running = request.node.stash[BUDGET]
-        prefix = "audit" if running.calls == 1 else f"audit.{running.calls}"
+        call = request.node.stash[TEST].begin()
+        finding = audited_briefly(mechanism, (left, right), claim, call, **how)
+        prefix = "audit" if call.number == 1 else f"audit.{call.number}"
         for name, value in finding.to_json().items():
             # parts as JSON, for readers in any language; pytest's own fixture for properties warns of xunit2
             told = json.dumps(value) if isinstance(value, dict | list) else value
             request.node.user_properties.append((f"{prefix}.{name}", told))
         if finding.fails(allow_undecided=how.get("allow_undecided", False)):
             # short: the trace would show nothing about the mechanism
-            said = f"{running.place()}: {finding}\n  inputs: {in_brief(left)} against {in_brief(right)}"
+            said = f"{call}: {finding}\n  inputs: {in_brief(left)} against {in_brief(right)}"
             raise FailedClaimError(said, pytrace=False)
         return finding
 
     return checked
 
 
-def _budget(item: pytest.Item) -> DrawBudget:
+def _test(item: pytest.Item) -> RunningTest:
     marker, draws = item.get_closest_marker(MARKER), None
     if marker is not None:
         if marker.kwargs or len(marker.args) != 1 or type(marker.args[0]) is not int or marker.args[0] < 1:
             _fail(f"{MARKER} takes one whole number, at least 1")
         (draws,) = marker.args
-    return DrawBudget(draws, str(item.path), _fail)
+    return RunningTest(draws, str(item.path), _fail)
 
 
 def _fail(words: str) -> NoReturn:

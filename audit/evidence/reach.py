@@ -101,7 +101,7 @@ class EstimateReach:
 
     @property
     def _choosing_share(self) -> float:
-        """The share of all draws that are of one input and may choose an event."""
+        """The share of all draws, per input, that may be used to choose the event."""
         calls = self.estimate.counts.calls
         per_call = 1 if calls is None else calls.outputs_per_call
         return CHOOSE_SHARE / 2 * (1 - self.searched / self.estimate.requested_draws) / per_call

@@ -10,20 +10,28 @@ from typing import Any
 from audit.auditor.distinguish import Estimate
 from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
-from audit.evidence.certificate import FORMULAS, Certificate, StoredCurve, shown_equal, tempered, versions
+from audit.evidence.certificate import (
+    FORMULAS,
+    SHOWN_ALIKE,
+    Certificate,
+    StoredCurve,
+    shown_equal,
+    tempered,
+    versions,
+)
 from audit.evidence.reach import EstimateReach
 from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.words import unseen_in_words
-from audit.subjects.adjacency import EQUAL, UNCHECKED, noted_equal
+from audit.subjects.adjacency import UNCHECKED, noted_equal
 from audit.subjects.programs import ProgramDescription
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
-DECLARED_SO = (
+ATTRIBUTE_WANTED = (
     'give the mechanism an attribute adjacency, "replace_one" or "add_or_remove_one" for lists of records, or a '
     "function of both inputs"
 )
-"""How an audit learns what neighbours are."""
+"""How the author of a mechanism declares the neighbour relation to an audit."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,7 +86,7 @@ class EstimateResult:
 
     @property
     def equal_inputs(self) -> bool:
-        """Whether both inputs are equal, so that nothing is tested."""
+        """Whether both inputs are equal, or a certificate would show them so: then it decides nothing."""
         return noted_equal(self.estimate.notes) is not None or shown_equal(self.request.subject, self.inputs)
 
     @property
@@ -88,7 +96,7 @@ class EstimateResult:
         if self.estimate.hides(self.claimed):
             found.append(unseen_in_words(self.estimate.unseen))
         if self.equal_inputs:
-            found += [EQUAL] if noted_equal(self.estimate.notes) is None else []
+            found += [SHOWN_ALIKE] if noted_equal(self.estimate.notes) is None else []
         elif tempered("not refuted", self.request.subject, self.inputs) == "undecided":
             found.append(
                 "w is computed from coefficients that lose more than is claimed (exactly); "
@@ -145,12 +153,12 @@ class EstimateResult:
 
     @property
     def _unchecked(self) -> str:
-        """That nobody checked that the inputs are neighbours, and how that can be changed."""
+        """The note that the neighbour relation was not checked, and how to declare it."""
         if isinstance(self.request.subject, ProgramDescription):
             # a program's inputs are declared, and compared if both are lists
             declared = self.inputs.get("adjacency", "an adjacency")
             return f"{UNCHECKED}: {declared} is declared, but only two lists of records can be checked"
-        return f"{UNCHECKED}: {DECLARED_SO}"
+        return f"{UNCHECKED}: {ATTRIBUTE_WANTED}"
 
     def witness(self, found: CertifiedEvent) -> dict[str, Any]:
         """Return inputs, event and counts."""

@@ -46,12 +46,6 @@ class Listing:
     bordered: bool = True
 
     @property
-    def printable(self) -> Listing:
-        """The table with one printable line in each cell."""
-        rows = tuple(tuple(map(one_line, row)) for row in self.rows)
-        return replace(self, title=one_line(self.title), headings=tuple(map(one_line, self.headings)), rows=rows)
-
-    @property
     def beside_cells(self) -> int:
         """The columns of a line that borders and spaces take."""
         return 3 * len(self.headings) + 1 if self.bordered else 2 * len(self.headings) - 2
@@ -73,9 +67,7 @@ class Page:
 
     def text(self, *parts: Listing | str) -> str:
         """Return tables and paragraphs in turn; names from files do not break lines."""
-        return self.shown(
-            "".join(self._table(one) if isinstance(one, Listing) else self._folded(one) for one in parts)
-        )
+        return "".join(self._table(one) if isinstance(one, Listing) else self._folded(one) for one in parts)
 
     def has(self, text: str) -> bool:
         """Return whether the page has every character of a text."""
@@ -92,16 +84,31 @@ class Page:
         return "".join(c if self.has(c) else TYPED.get(c, "?") for c in text)
 
     def _folded(self, line: str) -> str:
-        line = one_line(line)
+        line = self.shown(one_line(line))
         if self.width is None:
             return f"{line}\n"
         return textwrap.fill(line, self.width, break_on_hyphens=False, subsequent_indent=INDENT) + "\n"
 
     def _table(self, listing: Listing) -> str:
-        listing = listing.printable
+        listing = self._printable(listing)
         widths = self._widths(listing)
         lines = self._list(listing) if widths is None else self._drawn(listing, widths)
         return "".join(f"{line.rstrip()}\n" for line in lines)
+
+    def _printable(self, listing: Listing) -> Listing:
+        """Return a table with one printable line in each cell, of the characters that the page has."""
+
+        def all_of(texts: Sequence[str]) -> tuple[str, ...]:
+            return tuple(self.shown(one_line(text)) for text in texts)
+
+        return replace(
+            listing,
+            title=self.shown(one_line(listing.title)),
+            headings=all_of(listing.headings),
+            rows=tuple(map(all_of, listing.rows)),
+            folds=all_of(listing.folds),
+            numbers=all_of(listing.numbers),
+        )
 
     def _widths(self, listing: Listing) -> list[int] | None:
         """Return the columns that each cell of a row has; None if the page is too narrow."""

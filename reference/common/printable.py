@@ -50,8 +50,16 @@ def quoted(value: object) -> str:
 
 def in_brief(value: object) -> str:
     """Return a value that is short; of any other its kind and size, as a table would fill a screen."""
-    shape, kind = getattr(value, "shape", None), type(value).__name__
+    kind = type(value).__name__
     kind = f"{'an' if kind[0] in 'aeiouAEIOU' or kind == 'ndarray' else 'a'} {kind}"
+    try:
+        return _shown_or_sized(value, kind)
+    except Exception:  # noqa: BLE001  what cannot show itself must not hide the message that it is part of
+        return kind
+
+
+def _shown_or_sized(value: object, kind: str) -> str:
+    shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"{kind} of shape {shape}"
     text = quoted(value)

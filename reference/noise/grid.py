@@ -96,7 +96,7 @@ def data_change(setting: Setting) -> Fraction:
 
 
 def encoded_change(setting: Setting) -> Fraction:
-    """Return the same for rows that a domain encodes: floats round their entries before the grid does."""
+    """Return :func:`data_change` for encoded rows, whose floats are rounded first."""
     return data_change(setting) * (1 + ENCODING)
 
 

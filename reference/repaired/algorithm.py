@@ -170,7 +170,7 @@ def noisy_groups(records: Records, curator: Curator, schedule: Schedule) -> tupl
 
 
 def noisy_share(z: FloatArray, curator: Curator, share: Fraction) -> Fraction:
-    """Return the share of group 1, on the grid: as far from 0 and 1 as its noise deviates, or LARGEST_CUT."""
+    """Return the noisy share of group 1, kept at least one noise deviation (at most LARGEST_CUT) from 0 and 1."""
     (noisy,) = curator.release(sums.group_count(z), sums.GROUP_COUNT_CHANGE, share, GROUP_COUNT)
     # the error of zbar moves every probe by at most error / (2 zbar (1 - zbar))
     deviation = curator.deviation(sums.GROUP_COUNT_CHANGE, share)

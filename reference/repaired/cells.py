@@ -157,7 +157,7 @@ class Expected(NamedTuple):
 
     @property
     def joint(self) -> bool:
-        """False."""
+        """Each threshold moves its own group only."""
         return False
 
     def cost(self, _thresholds: tuple[float, ...]) -> float:

@@ -118,7 +118,7 @@ def planned_scale(budget: Budget, change: Change, share: Fraction) -> float:
 
 
 def room_of(budget: Budget) -> Fraction:
-    """Return the factor of Gaussian scales."""
+    """Return the factor by which Gaussian scales are widened for the grid."""
     return budget.room if isinstance(budget, RoomyBudget) else DISCRETE_ROOM
 
 

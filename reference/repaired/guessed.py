@@ -91,7 +91,7 @@ class Guessed(NamedTuple):
 
     @property
     def joint(self) -> bool:
-        """True."""
+        """Every threshold moves all groups."""
         return True
 
     def rates(self, thresholds: FloatArray, *, odds: bool) -> FloatArray:

@@ -209,7 +209,7 @@ def _of_cells(model: Model, cells: Cells, domain: Domain) -> Limits:
 
 
 def _kept_of_sizes(model: Model, cells: Cells) -> float:
-    """Return what is left of each size where cells as small as cells are taken to be grew at the others' cost.
+    """Return the factor by which cell sizes were scaled down when small cells were raised to the minimum.
 
     Sizes were made to add up to n by one factor: the smallest tells it, if it was such a cell.  If none was, the
     factor is 1.
@@ -218,7 +218,7 @@ def _kept_of_sizes(model: Model, cells: Cells) -> float:
 
 
 def _errors_of_sizes(model: Model, cells: Cells) -> FloatArray:
-    """Return the standard deviation of what the noise of each cell's size adds to its shares, over |r - 1/2|.
+    """Return the standard deviation that noise in each cell's size causes in its shares, per unit of |r - 1/2|.
 
     Where a share r is chosen of N records, the probe finds 1/2 + (N / n) (r - 1/2) for a released size n.
     """

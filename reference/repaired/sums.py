@@ -33,7 +33,7 @@ def largest_l1(domain: Domain) -> Fraction:
 
 
 def farthest(domain: Domain) -> Fraction:
-    """Return the largest |x' - x|^2 of two records, in which every attribute goes as far as it can.
+    """Return the largest squared distance of two records: every attribute goes as far as it can.
 
     In squares of the column factor, which are at most 1/m for m attributes, that is 4 for a centred number, 2 for
     an attribute of several columns, and 1 for any other.  The intercept, which counts as one, stays.

@@ -42,7 +42,7 @@ def closed_form(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> tup
 
 
 def at_once(setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
-    """Bound all patterns, for a fit."""
+    """Return an upper bound over all sign patterns, quick enough for a fit."""
     unit = max(weight_s, weight_n)
     if unit == 0:
         return Fraction(0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from audit import canary_lower_bound, canary_mu_lower_bound
+from audit import canary_lower_bound, canary_mu_lower_bound, epsilon_lower_bound
 from audit.bounds import canary_epsilon_bound, canary_mu_bound, canary_p_value, lower_bound_on_probability
+from audit.evidence.lower_bound import LowerBound
 from audit.validity.given import attained_law
 
 SIGNIFICANCE = 0.05
@@ -174,6 +177,17 @@ def test_order_of_canaries_of_equal_scores_tells_nothing(kinds, last):
         assert bound(rng.integers(kinds, size=2_000), members, guesses=300, significance=1e-6) == 0
     # equal scores that know something still show it
     assert canary_lower_bound(members & (rng.random(2_000) < 0.9), members, guesses=300) > 1.0
+
+
+def test_copies_of_a_bound_keep_what_it_rests_on():
+    rng = np.random.default_rng(1)
+    arrays = rng.laplace(size=600), rng.laplace(size=600) + 3
+    members = rng.random(600) < 0.5
+    for bound in (epsilon_lower_bound(*arrays), canary_lower_bound(members, members, guesses=100)):
+        assert {"significance", "assumes"} < set(vars(bound))
+        for again in (copy.copy(bound), copy.deepcopy(bound), pickle.loads(pickle.dumps(bound))):
+            assert (type(again), again, vars(again)) == (type(bound), bound, vars(bound))
+        assert isinstance(bound, LowerBound)
 
 
 @pytest.mark.parametrize("bound", [canary_lower_bound, canary_mu_lower_bound])

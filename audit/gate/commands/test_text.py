@@ -12,7 +12,7 @@ from audit.commands.again import again
 from audit.commands.options import several
 from audit.commands.text import columns, fitted, table_text
 from reference.commands.parsing import argument, command, option
-from reference.common.page import Listing
+from reference.common.page import Listing, Page
 
 LINE = "  again:   python -m audit privacy adfc --epsilon-s 10 --x-s 'a name' --dimension 13 --records 1000"
 
@@ -83,6 +83,20 @@ def test_a_table_without_borders_has_no_spaces_at_its_ends():
 def test_wide_and_combining_characters_keep_the_borders_in_line():
     wide = Listing("", ("one", "two"), (("\u8868", "x"), ("e\u0301e", "y")))
     assert table_text(wide, 80).splitlines()[3:5] == ["│ \u8868  │ x   │", "│ e\u0301e  │ y   │"]
+
+
+@pytest.mark.parametrize("width", [None, 60, 24])
+def test_substitutes_for_what_a_page_lacks_keep_the_borders_in_line(width):
+    listing = Listing(
+        "", ("mean \u00b1", "\u8868"), (("0.67 \u00b1 0.01 \u2026", "2\u20133"), ("0 \u00b1 0", "\u8868"))
+    )
+    listing = replace(listing, folds=("mean \u00b1",), numbers=("\u8868",))
+    lines = Page(width, "ascii").text(listing).splitlines()
+    assert len(lines) == (6 if width != 24 else 7)
+    assert {len(line) for line in lines} == {len(lines[0])}
+    assert lines[-2] == f"| {'0 +- 0':{len(lines[0]) - 10}} |   ? |"
+    # on a page that has them they are themselves
+    assert "0.67 \u00b1 0.01 \u2026" in Page().text(listing)
 
 
 def test_a_file_has_no_columns(monkeypatch):

@@ -129,6 +129,8 @@ def plugged(folder: Path, *asked: str, first: str = "") -> subprocess.CompletedP
         **os.environ,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTEST_ADDOPTS": "",
+        # without colours, also where it refuses its options
+        "PY_COLORS": "0",
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     return subprocess.run(

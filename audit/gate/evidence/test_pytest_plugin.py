@@ -24,6 +24,8 @@ TESTS = """
 
 import audit
 import numpy as np
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 def noisy_sum(data, rng):
     return sum(data) + rng.laplace()
@@ -93,6 +95,28 @@ def test_which_imported_call_fails():
     for place in (1.0, 5.0):
         audit.assert_private(noisy_sum, [place], [0.0], epsilon=1, draws=4_000)
 
+class Unshown(list):
+    def __repr__(self):
+        raise RuntimeError("not shown")
+
+def test_input_that_cannot_be_shown(assert_private):
+    assert_private(noisy_sum, Unshown([3.0]), Unshown([0.0]), epsilon=1, draws=4_000)
+
+def test_caller_without_a_name():
+    exec("audit.assert_private(noisy_sum, [4.0], [0.0], epsilon=1, draws=4_000)",
+         {"audit": audit, "noisy_sum": noisy_sum, "__name__": None})
+
+def test_calls_in_threads(assert_private):
+    begun = threading.Event()
+    def slow(data, rng):
+        begun.set()
+        return noisy_sum(data, rng)
+    with ThreadPoolExecutor(1) as other:
+        first = other.submit(assert_private, slow, [6.0], [0.0], epsilon=1, draws=4_000)
+        begun.wait()
+        assert_private(noisy_sum, [1.0], [0.0], epsilon=1, draws=4_000)
+    raise first.exception()
+
 def test_without_a_budget():
     audit.assert_private(noisy_sum, [1.0], [0.0], epsilon=1, draws=6_000)
 """
@@ -109,6 +133,7 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     (tmp_path / "test_mine.py").write_text(blocks("python")[-1] + TESTS, encoding="utf-8")
     # a warning is an error: none comes of the properties; a summary would repeat lines, whole ones where CI is set
     plugin = ["--disable-plugin-autoload", "-p", "audit.evidence.pytest_plugin", "-p", "no:cacheprovider"]
+    plugin.append("--color=no")
     words = [sys.executable, "-m", "pytest", *plugin, "-q", "-rN", "--strict-markers", "-W", "error"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -120,7 +145,7 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
         text=True,
     )
     assert done.returncode == 1, done.stderr
-    assert "12 failed, 3 passed, 1 error" in done.stdout
+    assert "15 failed, 3 passed, 1 error" in done.stdout
     assert "500 draws are left of the test's budget, and an audit needs 1,000" in done.stdout
     assert "refuted: epsilon is at least 1." in done.stdout
     advice = "raise audit_draws, or pass lower draws= to each call"
@@ -138,6 +163,14 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     assert re.search(
         r"AssertionError: refuted: epsilon(.*\n)+E +call 2, at test_mine.py:\d+, on inputs \[5.0\]", done.stdout
     )
+    assert re.search(
+        r"call 1, at test_mine.py:\d+: refuted: (.*\n)+  inputs: an Unshown against an Unshown\n", done.stdout
+    )
+    assert re.search(
+        r"refuted: epsilon(.*\n)+E +call 1, at test_mine.py:\d+ \(in <string>:1\), on inputs \[4.0\]", done.stdout
+    )
+    # the number is that of the beginning, and the library of threads is no place
+    assert re.search(r"call 1: refuted: epsilon(.*\n)+?  inputs: \[6.0\] against", done.stdout)
     assert f"call 4, at test_mine.py:{last - 1} (in test_mine.py:{inner}): 4,000 draws asked for" in done.stdout
     assert "audit_draws takes one whole number, at least 1" in done.stdout
     assert "has no argument 'drawz', but epsilon, delta, draws, significance, seed, adjacency" in done.stdout
@@ -152,9 +185,11 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     wrong = dict(found["test_sum_with_half_the_noise"])
     assert float(wrong["audit.epsilon_lower_bound"]) > 1
     assert json.loads(wrong["audit.witness"])["counts"]["likely"] > 0
-    names = [name for name, _ in found["test_right_ones_twice"]]
-    assert {"audit.verdict", "audit.2.verdict"} < set(names)
-    assert len(names) == len(set(names))
+    for test in ("test_right_ones_twice", "test_calls_in_threads"):
+        names = [name for name, _ in found[test]]
+        assert {"audit.verdict", "audit.2.verdict"} < set(names)
+        assert len(names) == len(set(names))
+    assert dict(found["test_calls_in_threads"])["audit.verdict"] == "refuted"
 
 
 class Counted:

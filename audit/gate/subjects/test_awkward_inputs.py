@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, csr_matrix
 from audit import assert_private
 from audit.auditor.subject import SubjectError, two_inputs
 from audit.epsilon_estimate import main
-from audit.evidence.certificate import Certificate
+from audit.evidence.certificate import SHOWN_ALIKE, Certificate
 from audit.evidence.verify import choice, outcome, verify
 from audit.gate.subjects.written_programs import command_line
 from audit.subjects.adjacency import (
@@ -150,6 +150,33 @@ def test_equal_inputs_are_noted_by_each_road(capsys):
     # in lines of a screen
     assert SAME_VALUES in " ".join(told.split())
     assert EQUAL not in " ".join(told.split())
+
+
+class OfOneText:
+    """Tells two inputs apart that a certificate shows alike."""
+
+    pairs = ([1, 2], {1, 2}), ([1, 2], (1, 2)), ({1: 1.0}, {"1": 1.0})
+
+    def __init__(self, place):
+        self.place = place
+
+    def inputs(self):
+        return self.pairs[self.place]
+
+    def sample(self, data, count, rng):
+        return 3.0 * (repr(data) == repr(self.inputs()[0])) + rng.laplace(size=(count, 1))
+
+
+SET, TUPLE, NAMES = (OfOneText(place) for place in range(3))
+
+
+@pytest.mark.parametrize("name", ["SET", "TUPLE", "NAMES"])
+def test_inputs_of_one_text_are_not_called_equal(name, capsys):
+    assert main([f"{HERE}:{name}", "--draws", "2000", "--epsilon", "9", "--format", "json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert found["epsilon_lower_bound"] > 1
+    assert SHOWN_ALIKE in found["notes"]
+    assert EQUAL not in str(found)
 
 
 ALIKE = {"records": ([1, 2], [1, 2]), "nothing": (None, None), "one object": (KNOWN := object(), KNOWN)}

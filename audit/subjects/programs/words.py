@@ -7,8 +7,13 @@ import shlex
 
 from reference.common.errors import ParameterError
 
-OF_A_SHELL = re.compile(r"[|;&]|[0-9]*[<>]")
-"""Begins what a shell would not pass on to a program."""
+OF_A_SHELL = re.compile("[|;&<>]")
+"""What a shell would not pass on to a program."""
+
+QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+"""A part of a command line that is quoted."""
+
+BETWEEN_WORDS = re.compile(r"[ \t\r\n]+")
 
 
 def words_of(command: str) -> tuple[str, ...]:
@@ -17,18 +22,18 @@ def words_of(command: str) -> tuple[str, ...]:
     Raises
     ------
     reference.common.errors.ParameterError
-        When these are no words, or one of them would be a shell's, as `|`, and is not quoted.
+        When these are no words, or hold what would be a shell's, as `|`, and is not quoted.
     """
     try:
         words = tuple(shlex.split(command))
-        # with their quotes
-        unquoted = set(shlex.split(command, posix=False)).intersection(words)
     except ValueError as problem:
         raise ParameterError("program", command, f"a command line ({problem})") from problem
     if not words:
         raise ParameterError("program", command, "a command line")
-    for word in words:
-        if word in unquoted and OF_A_SHELL.match(word):
+    # a letter for each quoted part leaves the spaces between words, and what a shell would see in these
+    bare = filter(None, BETWEEN_WORDS.split(QUOTED.sub("q", command)))
+    for word, unquoted in zip(words, bare, strict=True):
+        if OF_A_SHELL.search(unquoted):
             raise ParameterError(
                 "program",
                 command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def split(name: str, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any
     if name in UNIFORM:
         return None, None
     given = tuple(map(kept, given))
-    # a generator is neither
+    # random_state is neither a parameter nor a population
     named = {key: kept(value) for key, value in named.items() if key != "random_state"}
     where = next((key for key in POPULATIONS.get(name, ()) if key in named), None)
     population = None
@@ -83,7 +83,8 @@ def split(name: str, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any
     if name in REORDERED or population is None:
         return (given, named), population
     # a number stands for that many places
-    return (len(population) if np.ndim(population) else population, given, named), population
+    places = len(population) if isinstance(population, Sized) and getattr(population, "ndim", True) else population
+    return (places, given, named), population
 
 
 def module_functions(tape: Tape, others: Any) -> dict[int, Any]:

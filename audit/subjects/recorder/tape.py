@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from audit.subjects.recorder.carried import Affine, FollowedNoise, plain
 from reference.common.arrays import FloatArray
 
 LIBRARIES = (f"{Path(__file__).parent}/", "/numpy/", "/scipy/", "/opendp/", "/diffprivlib/mechanisms/")
+
+LISTED = (list, tuple, deque)
+"""Compared item by item: these may have any shape."""
 
 
 @dataclass(eq=False)
@@ -200,7 +204,7 @@ def users_line() -> str:
 
 def same(left: Any, right: Any) -> bool:
     """Compare two results or parameters, all of them, NaN equal to NaN."""
-    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+    if isinstance(left, LISTED) and isinstance(right, LISTED):
         return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
@@ -208,6 +212,9 @@ def same(left: Any, right: Any) -> bool:
         return equal_arrays(left.opened(), right.opened())
     if isinstance(left, (str, bytes)) or inspect.isroutine(left):
         return bool(left == right)
+    if hasattr(left, "__array__") and hasattr(left, "equals"):
+        # of pandas: with its labels, and the signs of zeros, which it does not compare
+        return type(left) is type(right) and bool(left.equals(right)) and equal_arrays(left, right)
     if hasattr(left, "__dict__"):
         return type(left) is type(right) and same(vars(left), vars(right))
     return equal_arrays(left, right)
@@ -216,6 +223,8 @@ def same(left: Any, right: Any) -> bool:
 def equal_arrays(left: Any, right: Any) -> bool:
     """Compare two arrays or numbers exactly, with the sign of a zero."""
     a, b = np.asarray(left), np.asarray(right)
+    if a.ndim and a.dtype == b.dtype == object:
+        return a.shape == b.shape and all(map(same, a.ravel().tolist(), b.ravel().tolist()))
     if a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"):
         return False
     return a.dtype.kind not in "fc" or b.dtype.kind not in "fc" or _negative_zeros(a) == _negative_zeros(b)

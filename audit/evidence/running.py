@@ -1,0 +1,117 @@
+"""The test that is running and its assertions: set by the pytest plugin, empty without pytest."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from numbers import Integral
+from pathlib import Path
+from threading import Lock
+from types import FrameType
+from typing import Any, NoReturn
+
+OUR_ROOM = f"{__name__.rpartition('.')[0]}."
+"""Prefix of the modules to skip when looking for the caller's line."""
+
+OF_PYTHON = (f"{sysconfig.get_path('stdlib')}/", "<frozen ")
+"""Prefixes of the files of Python itself, but for what is installed there: they start threads."""
+
+
+@dataclass(eq=False)
+class RunningTest:
+    """A test, with the draws that are left to it.
+
+    Parameters
+    ----------
+    left : int or None
+        None for no limit.
+    file : str
+        Of the test.
+    fail : callable
+        Ends the test with these words.
+    """
+
+    left: int | None
+    file: str
+    fail: Callable[[str], NoReturn]
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    lock: Any = field(default_factory=Lock)
+
+    def begin(self) -> Assertion:
+        """Return the next assertion, which the caller makes."""
+        return Assertion(self, next(self.numbers), self._place())
+
+    def _place(self) -> str | None:
+        """Return the line of the running call in the test; with a helper, that line, too."""
+        frame: FrameType | None = sys._getframe(1)
+        lines = []
+        while frame is not None:
+            file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+            own = module.startswith(OUR_ROOM)
+            if not own and ("-packages" in file or not file.startswith(OF_PYTHON)):
+                lines.append((file, frame.f_lineno))
+            frame = frame.f_back
+        # the innermost made the call, and of the test's file the outermost is the test itself
+        shown = [
+            f"{Path(file).name}:{line}" for file, line in lines if (file, line) == lines[0] or file == self.file
+        ]
+        if not shown:
+            return None
+        made, *outer = shown
+        return f"{outer[-1]} (in {made})" if outer else made
+
+
+@dataclass(frozen=True, eq=False)
+class Assertion:
+    """One assertion of a test.
+
+    Parameters
+    ----------
+    test : RunningTest
+    number : int
+        From 1.
+    place : str or None
+        Its line; None in a thread that no code of the test started.
+    """
+
+    test: RunningTest
+    number: int
+    place: str | None
+
+    def __str__(self) -> str:
+        """Return the number, and the line."""
+        return f"call {self.number}" + ("" if self.place is None else f", at {self.place}")
+
+    def spend(self, draws: Any, smallest: int) -> None:
+        """Take draws from what is left to the test, or end the test.
+
+        Parameters
+        ----------
+        draws : object
+            As given: what is no number is refused later, and takes nothing.
+        smallest : int
+            Fewest draws of an assertion.
+        """
+        __tracebackhide__ = True
+        with self.test.lock:
+            left = self.test.left
+            if left is None:
+                return
+            spent = max(0, int(draws)) if isinstance(draws, Integral) else 0
+            if not left:
+                problem = "no draws are left of the test's budget"
+            elif spent > left:
+                problem = f"{spent:,} draws asked for, {left:,} left of the test's budget"
+            elif left < smallest:
+                problem = f"{left:,} draws are left of the test's budget, and an audit needs {smallest:,}"
+            else:
+                self.test.left = left - spent
+                return
+        self.test.fail(f"{self}: {problem}: raise audit_draws, or pass lower draws= to each call")
+
+
+RUNNING: list[RunningTest | None] = [None]
+"""The running test is the last one; None outside of tests.  A test may run others in this process."""
