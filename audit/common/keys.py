@@ -8,7 +8,10 @@ import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
-from enum import IntEnum
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum, IntEnum
+from fractions import Fraction
 from functools import cached_property
 from inspect import getattr_static
 from struct import pack
@@ -24,7 +27,7 @@ LARGEST_EXACT = 2**53
 DEEPEST = 64
 """Levels of nested parts that are looked into."""
 
-MOST_OBJECTS = 1_000
+MOST_OBJECTS = 64
 """Objects of one record that are looked into: those that refer to each other have endless ways through them."""
 
 MOST_BYTES = 4_096
@@ -35,7 +38,9 @@ _FAILURES = (Exception, SystemExit)
 _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+")
 
 _SUBCLASSED = (int, float, complex, str, bytes, list, tuple, set, frozenset, dict, deque)
+_SHOWN = (Decimal, Fraction, date, datetime, time, timedelta)
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_NUMBERS_OR_TEXT = {int, float, str, bytes}
 _PLAIN = (*_SUBCLASSED[:-1], bool, np.ndarray)
 _PICKLING, _ARGUMENTS = ("__reduce__", "__reduce_ex__", "__getstate__"), ("__getnewargs__", "__getnewargs_ex__")
 
@@ -133,6 +138,8 @@ class _Walk:
             return ["", self.kind(_DOUBLE), (), None, digits] if self.level else digits
         if type(record) is int:
             return self.numbers(record)
+        if _is_shown_whole(record):
+            return [self.name(record), repr(record)]
         if id(record) in self.path:
             return ["within itself", len(self.path) - self.path.index(id(record))]
         if len(self.path) == DEEPEST:
@@ -246,7 +253,9 @@ class _Walk:
         """Return what a table or a column has besides its values."""
         if not self.proves:
             return []
-        found = (getattr(record, name, None) for name in ("index", "columns", "name", "names"))
+        # a row of a table is called by its place there
+        names = ("index", "columns", "names", *(["name"] if self.level else []))
+        found = (getattr(record, name, None) for name in names)
         told = [None if one is record or callable(one) else self.key(one) for one in found]
         ours = type(record).__module__.startswith("pandas") and self.level < Level.FORM
         return told if ours else [*told, self.unknown(record)]
@@ -274,6 +283,13 @@ class _Walk:
 
 def _class_of(record: Any) -> str:
     return f"{type(record).__module__}.{type(record).__qualname__}"
+
+
+def _is_shown_whole(record: Any) -> bool:
+    """Return whether Python shows all that a value holds: exact numbers, dates without a zone, names of a list."""
+    if isinstance(record, Enum):
+        return type(record).__repr__ is Enum.__repr__ and not _NUMBERS_OR_TEXT.intersection(type(record).__mro__)
+    return type(record) in _SHOWN and getattr(record, "tzinfo", None) is None
 
 
 def _places(entries: Any) -> tuple[Any, ...]:

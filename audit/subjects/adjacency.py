@@ -21,15 +21,16 @@ Relation: TypeAlias = str | Callable[[Any, Any], Any]
 PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict, set, frozenset)
 """Types whose values are told apart by all that they hold."""
 
-_KNOWN = (int, float, str, bytes, np.generic, np.ndarray)
-
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
 UNCHECKED = "nobody checked that these are neighbours"
 """The note on a pair without a relation."""
 
-OF_FORM = "records of equal values differ if their types, their shapes or the signs of their zeros do"
-"""Why inputs that look like neighbours are none."""
+OF_FORM = (
+    "several records differ only in types, shapes or the signs of zeros, which a mechanism may tell apart: "
+    "use one type on both sides, or give a function as adjacency"
+)
+"""The note on inputs that are neighbours by their values, as `[1, 2]` and `[1.0, 3.0]` are."""
 
 EQUAL = "both inputs are equal: on this pair nothing can be lost, so nothing is tested"
 """The note on a pair of one input."""
@@ -67,10 +68,9 @@ def _equal(left: Any, right: Any, level: Level) -> bool:
 
 def _incomparable(left: Any, right: Any, relation: str) -> tuple[str, ...]:
     """Return a note if nobody can tell whether the inputs are neighbours under a named relation."""
-    if not _is_listed(left) or all(isinstance(record, _KNOWN) for record in left):
-        return ()
     with contextlib.suppress(SubjectError):
-        return () if require_neighbours(left, right, relation) is None else (INCOMPARABLE,)
+        reservation = _reservation(left, right, relation)
+        return () if reservation is None else (reservation,)
     return ()
 
 
@@ -159,10 +159,9 @@ def require_records(given: Any) -> None:
 def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str | None:
     """Return None if the inputs are neighbours, and a note if that cannot be checked.
 
-    Order counts: a permuted data set is a different one, since a mechanism may look at the order.  So do types,
-    shapes, masks and the sign of a zero within a record: 1 differs from 1.0 and from True, but not from another
-    integer 1, and an array of integers may have a neighbour of floats.  The order of names in a dict does not
-    count.
+    Order counts: a permuted data set is a different one, since a mechanism may look at the order.  If records of
+    equal values differ in types, shapes or the sign of a zero, such as 1, 1.0 and True, nobody can tell; but an
+    array of integers may have a neighbour of floats.  The order of names in a dict does not count.
 
     Parameters
     ----------
@@ -184,13 +183,21 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
         return None
     if relation not in ADJACENCIES:
         raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
+    return None if _reservation(left, right, relation) is None else UNCHECKED
+
+
+def _reservation(left: Any, right: Any, relation: str) -> str | None:
+    """Return why nobody can tell whether two inputs are neighbours; None if they are."""
     level = Level.ROWS if _is_array(left) and _is_array(right) else Level.KINDS
     ours, others = _records(left, level), _records(right, level)
     possible, proved = _NEIGHBOURS[relation](ours, others)
     if not possible:
+        # one other number makes a whole column one of floats
         alike = (_records(left, Level.VALUES), _records(right, Level.VALUES))
-        raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {_difference(relation, (ours, others), alike)}")
-    return None if proved else UNCHECKED
+        if not _NEIGHBOURS[relation](*alike)[0]:
+            raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {_difference(relation, (ours, others))}")
+        return OF_FORM
+    return None if proved else INCOMPARABLE
 
 
 def _replaced(ours: Sequence[Any], others: Sequence[Any]) -> tuple[bool, bool]:
@@ -218,17 +225,15 @@ def _one_more(ours: Sequence[Any], others: Sequence[Any]) -> tuple[bool, bool]:
 _NEIGHBOURS = {"replace_one": _replaced, "add_or_remove_one": _one_more}
 
 
-def _difference(relation: str, compared: tuple[list[Any], list[Any]], alike: tuple[list[Any], list[Any]]) -> str:
-    """Return, in words, why two inputs are not neighbours; `alike` are the keys of their records' values."""
+def _difference(relation: str, compared: tuple[list[Any], list[Any]]) -> str:
+    """Return, in words, why two inputs are not neighbours."""
     sizes = f"{len(compared[0])} records and {len(compared[1])}"
     if relation != "replace_one":
-        form = f"; {OF_FORM}" if _NEIGHBOURS[relation](*alike)[0] and len(alike[0]) != len(alike[1]) else ""
-        return f"{sizes}, not one more{form}"
+        return f"{sizes}, not one more"
     if len(compared[0]) != len(compared[1]):
         return sizes
     different = [place for place, found in enumerate(map(same, *compared)) if found is False]
-    form = f"; {OF_FORM}" if any(same(alike[0][place], alike[1][place]) for place in different) else ""
-    return f"records {different[0]} and {different[1]} differ, {len(different)} in all{form}"
+    return f"records {different[0]} and {different[1]} differ, {len(different)} in all"
 
 
 def _require_related(left: Any, right: Any, relation: Callable[[Any, Any], Any]) -> None:

@@ -326,7 +326,7 @@ class SignOfFewBits(SmallestFloat):
     share = 0.8
 
     def chosen(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
-        sizes = (2 * rng.integers(0, 8, (count, 1)) + 1) * 2.0 ** -(rng.integers(0, 14, (count, 1)) + 76)
+        sizes = rng.integers(1, 16, (count, 1)) * 2.0 ** -(rng.integers(0, 3, (count, 1)) + 76)
         return np.asarray((2 * data - 1) * sizes)
 
 
