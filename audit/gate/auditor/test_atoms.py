@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class RandomisedAtom:
 
     def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
         noise = rng.normal(size=count)
-        one = (rng.random(count) < 1 / (1 + np.e)) ^ bool(data)
+        one = (rng.random(count) < 1 / (1 + math.e)) ^ bool(data)
         return np.column_stack([noise, noise[rng.permutation(count)], one - noise])
 
 
