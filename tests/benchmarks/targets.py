@@ -98,5 +98,5 @@ def target_table(document: dict[str, Any]) -> str:
         rows.append("| " + " | ".join(cells) + " |")
     head = ["| epsilon | delta | model | encoding | target | measured | met |", "|---|---|---|---|---|---|---|"]
     every = len(ADULT_TARGETS)
-    said = f"{every - missed} of {every} targets are met. At epsilon 1, and where one is missed:"
+    said = f"{every - missed} of {every} targets are met. The table has those at epsilon 1 and the missed ones:"
     return "\n".join([said, "", *head, *rows])
