@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit.auditor.events import Quantiser
-from audit.auditor.events.atoms import MOST_COORDINATES
+from audit.auditor.events.atoms import MOST_PAIRED
 from audit.auditor.notes import finer_than_grid
 from audit.commands.estimate_text import as_text
 from audit.evidence.estimation import Audit, carried_out
@@ -380,14 +380,14 @@ def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
 
 
 class LargestOfPairs(Parity):
-    width = MOST_COORDINATES
+    width = MOST_PAIRED
 
     def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
         return rng.laplace(size=(count, self.width))
 
 
 class TooManyForPairs(LargestOfPairs):
-    width = MOST_COORDINATES + 1
+    width = MOST_PAIRED + 1
 
 
 @pytest.mark.parametrize("kind", [LargestOfPairs, TooManyForPairs])
