@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from audit.auditor.subject import FAILURES, SubjectError
-from audit.common.keys import DEEPEST, MOST_OBJECTS, Level, key_of, proof_of, same
+from audit.common.keys import Level, key_of, proof_of, same
 from reference.common.errors import ReadingError
 from reference.common.printable import in_brief
 from reference.readings import ADJACENCIES
@@ -35,8 +35,7 @@ EQUAL = "both inputs are equal: on this pair nothing can be lost, so nothing is 
 """The note on a pair of one input."""
 
 INCOMPARABLE = (
-    "records do not show all that they hold, or hold more than is looked into "
-    f"({MOST_OBJECTS} objects of a record, {DEEPEST} within each other), so nobody compared them: "
+    "records do not show all that they hold, or hold more objects than are looked into, so nobody compared them: "
     "give a function as adjacency"
 )
 """The note on objects, in place of numbers, texts, or collections, tables and classes of such."""
