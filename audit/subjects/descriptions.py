@@ -165,7 +165,7 @@ def require_small(described: Description) -> None:
             raise SubjectError(f"{size:,} {words} are too many to rebuild for a check: at most {most:,}")
 
 
-class Neighbours(NamedTuple):
+class NeighboursFound(NamedTuple):
     """How inputs are known to be neighbours.
 
     Parameters
@@ -180,7 +180,7 @@ class Neighbours(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def neighbours_of(described: Description, subject: Subject) -> Neighbours:
+def neighbours_of(described: Description, subject: Subject) -> NeighboursFound:
     """Return how the inputs of a subject are known to be neighbours.
 
     The user's own subject may have an attribute `adjacency`, as for
@@ -193,18 +193,20 @@ def neighbours_of(described: Description, subject: Subject) -> Neighbours:
     """
     match described:
         case MechanismDescription() | CatalogueDescription():
-            return Neighbours(BY_CONSTRUCTION)
+            return NeighboursFound(BY_CONSTRUCTION)
         case PairDescription():
             searched, neighbourhood = searchable(rebuild(described.subject))
             if isinstance(neighbourhood, Listed):
                 return neighbours_listed(searched, neighbourhood)
-            return Neighbours(IN_DOMAIN)
+            return NeighboursFound(IN_DOMAIN)
         case ProgramDescription():
-            return Neighbours(UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs))
+            return NeighboursFound(
+                UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
+            )
         case ImportDescription():
             relation = declared_relation(subject)
             if relation is None or not hasattr(subject, "inputs"):
-                return Neighbours(UNCHECKED)
+                return NeighboursFound(UNCHECKED)
             return _known(relation, [require_neighbours(*subject.inputs(), relation)])
     assert_never(described)
 
@@ -226,7 +228,7 @@ def declared_relation(subject: object) -> Relation | None:
     raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
 
 
-def neighbours_listed(subject: object, listed: Listed) -> Neighbours:
+def neighbours_listed(subject: object, listed: Listed) -> NeighboursFound:
     """Return how all the pairs that a subject lists are known to be neighbours.
 
     Raises
@@ -236,7 +238,7 @@ def neighbours_listed(subject: object, listed: Listed) -> Neighbours:
     """
     relation, found = declared_relation(subject), list[str | None]()
     if relation is None:
-        return Neighbours(UNCHECKED)
+        return NeighboursFound(UNCHECKED)
     for place, pair in enumerate(listed.pairs):
         try:
             found.append(require_neighbours(*pair, relation))
@@ -245,11 +247,11 @@ def neighbours_listed(subject: object, listed: Listed) -> Neighbours:
     return _known(relation, found)
 
 
-def _known(relation: Relation, found: Sequence[str | None]) -> Neighbours:
+def _known(relation: Relation, found: Sequence[str | None]) -> NeighboursFound:
     """Return how pairs are known to be neighbours, by what the comparison of each has found."""
     notes = tuple(dict.fromkeys(note for note in found if note is not None))
     in_words = f"{relation}, by the inputs" if isinstance(relation, str) else BY_RELATION
-    return Neighbours(UNCHECKED if notes else in_words, notes)
+    return NeighboursFound(UNCHECKED if notes else in_words, notes)
 
 
 def neighbours_of_lists(pair: InputPair) -> str:

@@ -365,7 +365,7 @@ def test_equal_laws_within_cells_are_not_named(share):
 
 
 @pytest.mark.parametrize(("often", "named"), [((0.1, 0.15), True), ((0.1, 0.1), False)])
-def test_a_rare_number_of_a_cell_that_comes_more_often_on_one_input_is_named(often, named):
+def test_a_rare_number_of_a_cell_that_the_inputs_split_is_named(often, named):
     """The law of the whole cell hardly shows it.  Null control: as often on both inputs."""
     rng = np.random.default_rng(1)
     left, right = (np.where(rng.random((4_096, 1)) < share, 1e-12, 0.0) for share in often)

@@ -339,9 +339,7 @@ def test_declared_neighbours_are_required_of_all_listed_pairs(monkeypatch, tmp_p
 
 
 @pytest.mark.parametrize(("other", "noted"), [([1.0, 2.5], True), ([1, 2.5], False)])
-def test_a_listed_pair_that_nobody_can_compare_is_noted_though_another_is_audited(
-    other, noted, monkeypatch, capsys
-):
+def test_a_listed_pair_that_nobody_can_compare_is_noted(other, noted, monkeypatch, capsys):
     """The finding said that nobody checked it, and not why."""
     monkeypatch.setattr(Listing, "pairs", [Listing.pairs[0], ([1, 2], other)])
     _, result = run(capsys, f"{HERE}:Listing", "--search", "--draws", "10000", "--epsilon", "4")
