@@ -28,8 +28,8 @@ ENOUGH_DRAWS = 100_000
 USUAL_RATIO = 1.2
 """Variance of counts, over that of independent outputs, up to which so few short calls show nothing."""
 
-MOST_COORDINATES = 16
-"""Coordinates that are checked one by one."""
+MOST_CHECKED_SINGLY = 16
+"""Most coordinates that are checked one by one."""
 
 LONG_CALL = 4096
 """Outputs of each of the two long calls that are compared."""
@@ -66,7 +66,7 @@ def check_short_calls(source: Draws, events: Sequence[Event]) -> None:
     # given an input's outputs, in whatever order, how many are above their middle is fixed
     found += [
         [outputs[:, k] > np.sort(outputs[:, k])[len(outputs) // 2] for outputs in pair]
-        for k in range(min(pair[0].shape[1], MOST_COORDINATES))
+        for k in range(min(pair[0].shape[1], MOST_CHECKED_SINGLY))
     ]
     for happened in found:
         counts = [side.reshape(CALLS, PER_CALL).sum(axis=1) for side in happened]

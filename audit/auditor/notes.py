@@ -25,7 +25,7 @@ from audit.auditor.events.values import (
     share_beyond_a_tail,
     share_of_new,
 )
-from reference.common.arrays import FloatArray
+from reference.common.arrays import FloatArray, IntArray
 
 MOSTLY, MANY_UNSEEN = 0.9, 0.01
 """Repeating values make up this share of the learning draws, and yet this share of later ones is new."""
@@ -179,7 +179,7 @@ def finer_than_grid(pair: Pair, quantiser: Quantiser, reduction: Reduction | Non
             share = share - places.share if places.telling else max(share, places.share)
         looked_at = quantiser.finer if places is not None and places.telling else quantiser
         if looked_at is not None and k not in quantiser.hidden:
-            share = max(share, _share_of_split(pair, looked_at, k), _share_of_other_laws(pair, looked_at, k))
+            share = max(share, _share_told_apart(pair, looked_at, k))
         if share >= MANY_UNSEEN:
             found.append(f"output[{k}]" if reduction is None else reduction.described(k))
             largest = max(largest, share)
@@ -226,43 +226,55 @@ def _share_in_cells(values: FloatArray, cells: FloatArray, step: float) -> float
     return max(share, of_lonely if of_lonely >= LONELY else 0.0)
 
 
-def _share_of_split(pair: Pair, quantiser: Quantiser, k: int) -> float:
-    """Return the share of outputs in cells whose repeated values have different frequencies on the two inputs.
+def _share_told_apart(pair: Pair, quantiser: Quantiser, k: int) -> float:
+    """Return the share of outputs in crowded cells within which the inputs differ, however little the numbers do.
 
-    However near each other: rounding alone does not move many outputs from one number to one other.
+    Either all numbers of a cell have other laws, or those that come often have other frequencies: rounding alone
+    does not move many outputs from one number to one other.
     """
-    left, right = (np.sort(finite_of(side[:ENOUGH_TO_REPEAT, k])) for side in pair)
-    both = np.concatenate([left, right])
-    numbers, counts = np.unique(both, return_counts=True)
-    often = numbers[counts >= max(2, MANY_UNSEEN * len(both))]
-    kinds, cells = np.unique(quantiser.of_one(k)(often[:, np.newaxis])[:, 0], return_inverse=True)
-    if len(kinds) == len(often):
-        return 0.0
-    ours, others = (
-        np.searchsorted(side, often, side="right") - np.searchsorted(side, often) for side in (left, right)
-    )
-    total = ours + others
-    expected = (np.bincount(cells, ours) / np.bincount(cells, total))[cells]
-    split = np.abs(ours - expected * total) > APART * np.sqrt(expected * (1 - expected) * total)
-    return float(total[np.isin(cells, cells[split])].sum() / len(both))
-
-
-def _share_of_other_laws(pair: Pair, quantiser: Quantiser, k: int) -> float:
-    """Return the share of outputs in cells that have many, and other numbers on one input than on the other."""
     sides = [np.sort(finite_of(side[:ENOUGH_TO_REPEAT, k])) for side in pair]
     grid, rows = quantiser.of_one(k), sum(map(len, sides))
     cells = [grid(side[:, np.newaxis])[:, 0] for side in sides]
-    kinds, counts = np.unique(np.concatenate(cells), return_counts=True)
-    share = 0.0
-    for kind in kinds[counts >= max(2, MANY_UNSEEN * rows)]:
-        left, right = (side[cell == kind] for side, cell in zip(sides, cells, strict=True))
-        if not len(left) or not len(right):
-            continue
-        numbers = np.concatenate([left, right])
-        below = [np.searchsorted(side, numbers, side="right") / len(side) for side in (left, right)]
-        if np.abs(below[0] - below[1]).max() > OTHER_LAW * np.sqrt(1 / len(left) + 1 / len(right)):
-            share += len(numbers) / rows
-    return share
+    kinds, sizes = np.unique(np.concatenate(cells), return_counts=True)
+    many = max(2, MANY_UNSEEN * rows)
+    crowded = kinds[sizes >= many]
+    if not len(crowded):
+        return 0.0
+    sides = [side[np.isin(cell, crowded)] for side, cell in zip(sides, cells, strict=True)]
+    numbers = np.unique(np.concatenate(sides))
+    counts = np.array([np.bincount(np.searchsorted(numbers, side), minlength=len(numbers)) for side in sides])
+    # the grid keeps the order
+    rounded_numbers = grid(numbers[:, np.newaxis])[:, 0]
+    first = np.flatnonzero(np.append(True, rounded_numbers[1:] != rounded_numbers[:-1]))
+    return max(_of_other_laws(counts, first), _of_split(counts, first, many)) / rows
+
+
+def _of_other_laws(counts: IntArray, first: IntArray) -> int:
+    """Return how many outputs are in cells whose numbers have other laws on the two inputs.
+
+    The counts, shape (2, n), are of ascending numbers; each cell begins with its first one.
+    """
+    sizes = np.add.reduceat(counts, first, axis=1)
+    # a cell of one input alone has no two laws
+    both, sizes_or_one = (sizes > 0).all(axis=0), np.maximum(sizes, 1)
+    before, in_cell = np.cumsum(sizes, axis=1) - sizes, np.diff(first, append=counts.shape[1])
+    up_to = np.cumsum(counts, axis=1) - np.repeat(before, in_cell, axis=1)
+    left, right = up_to / np.repeat(sizes_or_one, in_cell, axis=1)
+    distances = np.maximum.reduceat(np.abs(left - right), first)
+    other = both & (distances > OTHER_LAW * np.sqrt((1 / sizes_or_one).sum(axis=0)))
+    return int(sizes[:, other].sum())
+
+
+def _of_split(counts: IntArray, first: IntArray, many: float) -> int:
+    """Return how many outputs come often, in cells where the inputs differ in how often each of these comes."""
+    often = counts * (counts.sum(axis=0) >= many)
+    if not often.any():
+        return 0
+    total, of_cells = often.sum(axis=0), np.add.reduceat(often, first, axis=1)
+    shares = of_cells[0] / np.maximum(of_cells.sum(axis=0), 1)
+    expected = np.repeat(shares, np.diff(first, append=counts.shape[1]))
+    split = np.abs(often[0] - expected * total) > APART * np.sqrt(expected * (1 - expected) * total)
+    return int(of_cells[:, np.logical_or.reduceat(split, first)].sum())
 
 
 def unseen(

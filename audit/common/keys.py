@@ -6,7 +6,7 @@ import hashlib
 import re
 import sys
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -28,7 +28,7 @@ DEEPEST = 64
 """Levels of nested parts that are looked into."""
 
 MOST_OBJECTS = 64
-"""Objects of one record that are looked into: those that refer to each other have endless ways through them."""
+"""Objects within one part of a record that are looked into: if they refer to each other, the ways are endless."""
 
 MOST_BYTES = 4_096
 """Longer arrays are told by a digest: many objects may refer to one."""
@@ -37,11 +37,11 @@ _DOUBLE = np.dtype(np.float64)
 _FAILURES = (Exception, SystemExit)
 _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+")
 
-_SUBCLASSED = (int, float, complex, str, bytes, list, tuple, set, frozenset, dict, deque)
-_SHOWN = (Decimal, Fraction, date, datetime, time, timedelta)
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_COLLECTIONS = (str, bytes, list, tuple, set, frozenset, dict, deque)
+_WITHOUT_ATTRIBUTES = {*_NUMBERS, *_COLLECTIONS, bool} - {deque}
+_SHOWN = (Decimal, Fraction, date, datetime, time, timedelta)
 _NUMBERS_OR_TEXT = {int, float, str, bytes}
-_PLAIN = (*_SUBCLASSED[:-1], bool, np.ndarray)
 _PICKLING, _ARGUMENTS = ("__reduce__", "__reduce_ex__", "__getstate__"), ("__getnewargs__", "__getnewargs_ex__")
 
 
@@ -162,29 +162,30 @@ class _Walk:
             told = self.numbers(record)
         elif _is_sparse(record):
             return self.sparse(record)
-        elif isinstance(record, _SUBCLASSED):
+        elif isinstance(record, _COLLECTIONS):
             told = self.collection(record)
         else:
             return self.of_object(record)
         own = _attributes(record) if self.proves else {}
-        return [told, self.named(own.items())] if own else told
+        return [told, self.named(own)] if own else told
 
     def name(self, record: Any) -> str:
         return type(record).__name__ if self.level == Level.VALUES else _class_of(record)
 
-    def named(self, items: Iterable[tuple[Any, Any]], *, ordered: bool = False) -> list[Any]:
-        told = [(repr(self.key(name)), self.key(value)) for name, value in items]
+    def named(self, values: Mapping[Any, Any], *, ordered: bool = False) -> list[Any]:
+        told = [(repr(self.key(name)), self.key(value)) for name, value in values.items()]
         return told if ordered else sorted(told, key=lambda pair: pair[0])
 
     def collection(self, record: Any) -> Any:
         match record:
             case str():
+                # a subclass may show itself otherwise
                 return [self.name(record), str.__repr__(record)]
             case bytes():
                 return [self.name(record), bytes.__repr__(record)]
             case dict():
-                ordered = self.level == Level.FORM or (self.level and isinstance(record, OrderedDict))
-                told = self.named(record.items(), ordered=bool(ordered))
+                from_order = Level.ROWS if isinstance(record, OrderedDict) else Level.FORM
+                told = self.named(record, ordered=self.level >= from_order)
                 return told if self.level == Level.VALUES else [self.name(record), told]
             case set() | frozenset():
                 # in another process they may stand in another order
@@ -236,7 +237,7 @@ class _Walk:
         listed = self.proves and _is_its_attributes(record)
         found = _attributes(record) if listed else _listed_fields(record)
         if found:
-            return [self.name(record), *self.named(found.items())]
+            return [self.name(record), *self.named(found)]
         if hasattr(record, "__array__") and not isinstance(record, type):
             return self.as_array(record)
         # one without fields is a marker, and is no other
@@ -257,8 +258,8 @@ class _Walk:
         names = ("index", "columns", "names", *(["name"] if self.level else []))
         found = (getattr(record, name, None) for name in names)
         told = [None if one is record or callable(one) else self.key(one) for one in found]
-        ours = type(record).__module__.startswith("pandas") and self.level < Level.FORM
-        return told if ours else [*told, self.unknown(record)]
+        of_pandas = type(record).__module__.startswith("pandas")
+        return told if of_pandas and self.level < Level.FORM else [*told, self.unknown(record)]
 
     def unknown(self, record: Any, *, parts: bool = True) -> Any:
         if not self.proves:
@@ -274,7 +275,7 @@ class _Walk:
             parts = [found] if isinstance(found, str) else found
             told = [self.key(list(part) if hasattr(part, "__next__") else part) for part in parts]
             # its class may leave some out
-            return [_class_of(record), *told, self.named(_attributes(record).items())]
+            return [_class_of(record), *told, self.named(_attributes(record))]
         except _TooManyError:
             raise
         except _FAILURES:
@@ -303,11 +304,12 @@ def _is_sparse(record: Any) -> bool:
 
 def _attributes(record: Any) -> dict[str, Any]:
     """Return the attributes of an object, without results that its class keeps."""
-    if type(record) in _PLAIN or isinstance(record, np.generic):
+    if type(record) in _WITHOUT_ATTRIBUTES or isinstance(record, np.generic):
         return {}
     state: Any = object.__getstate__(record)
     # those in slots are a second dictionary
-    found = dict(pair for one in (state if isinstance(state, tuple) else [state]) for pair in (one or {}).items())
+    parts = state if isinstance(state, tuple) else (state,)
+    found = {name: value for part in parts if part for name, value in part.items()}
     if isinstance(record, deque):
         found["maxlen"] = record.maxlen
     if isinstance(record, defaultdict):

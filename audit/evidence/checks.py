@@ -200,7 +200,7 @@ def _texts_of_pair(described: PairDescription) -> Sequence[str]:
     if isinstance(core(described), ImportDescription):
         return FOUND
     with contextlib.suppress(InputError, *NOT_VALID):
-        return (neighbours_of(described, rebuild_small(core(described))),)
+        return (neighbours_of(described, rebuild_small(core(described))).known,)
     # :func:`_subject` says why it cannot be rebuilt
     return FOUND
 
@@ -294,7 +294,7 @@ def rebuilt(certificate: Certificate) -> list[Check]:
         ),
     ]
     try:
-        found = neighbours_of(described, whole)
+        found = neighbours_of(described, whole).known
     except SubjectError as problem:
         return [*checks, Check("neighbours found", False, str(problem))]
     return [*checks, Check("neighbours found", found == certificate.neighbours, found)]

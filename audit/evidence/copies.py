@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from audit.auditor.dependence import MOST_COORDINATES
+from audit.auditor.dependence import MOST_CHECKED_SINGLY
 from audit.auditor.differences import MOST_COMPARED
 from audit.auditor.distinguish import Estimate
 from audit.auditor.events import Event
@@ -167,7 +167,7 @@ def drawn_alike(copies: Copies | None, entropy: int, patience: float | None = No
     if copies is None:
         return False
     limit = PATIENCE if patience is None else patience / 2
-    asked = CopyRequest(calls=1, per_call=1, more=ALIKE, width=MOST_COORDINATES)
+    asked = CopyRequest(calls=1, per_call=1, more=ALIKE, width=MOST_CHECKED_SINGLY)
     one = copies.draw(entropy, asked, limit, 1)
     # a copy that was too slow may answer later: nothing more is asked then
     other = one and copies.draw(entropy + 1, asked, limit, 1)
@@ -260,7 +260,7 @@ def compare_with(
     # of calls that are taken whole, outputs may depend on each other
     share = MORE_SHARE if patience is None else MORE_SHARE_BY_CLOCK
     more = 0 if counts.calls is not None else min(MOST_MORE, counts.likely_draws // share)
-    asked = CopyRequest(calls, per_call, -(-more // COPIES), MOST_COORDINATES)
+    asked = CopyRequest(calls, per_call, -(-more // COPIES), MOST_CHECKED_SINGLY)
     drawn = distinct(copies.draw(entropy, asked, PATIENCE if patience is None else patience, COPIES))
     marks = marks_of_process([one.firsts for one in drawn])
     try:
@@ -283,14 +283,14 @@ def compare_with(
         try:
             subject = here()
             ours = [
-                outputs_of_call(subject, given, rows, (entropy, COPIES, side, 0))[:, :MOST_COORDINATES]
+                outputs_of_call(subject, given, rows, (entropy, COPIES, side, 0))[:, :MOST_CHECKED_SINGLY]
                 for side, given in enumerate(subject.inputs())
             ]
         except FAILURES:
             # after the draws that certify: they stand
             return NOT_COMPARED
         theirs = [np.concatenate(side) for side in zip(*(one.more for one in drawn), strict=True)]
-        seen = marks[marks < MOST_COORDINATES]
+        seen = marks[marks < MOST_CHECKED_SINGLY]
         check_more(*([np.delete(side, seen, axis=1) for side in sides] for sides in (ours, theirs)))
     return note
 
@@ -357,7 +357,7 @@ def check_copies(event: Event, counts: Counts, drawn: Sequence[Pair], entropy: i
         of_both = event.scores_of_both(Both(together[0], together[1], lambda: np.random.default_rng(entropy)))
         scores = np.stack([side.reshape(len(drawn), -1) for side in of_both], axis=1)
         happened = event.within(scores)
-        whole = np.array([[outputs[:, :MOST_COORDINATES] for outputs in pair] for pair in drawn])
+        whole = np.array([[outputs[:, :MOST_CHECKED_SINGLY] for outputs in pair] for pair in drawn])
     except SubjectError:
         # of the same function as here, on outputs that it has not seen
         raise

@@ -264,7 +264,8 @@ def estimated(
         # a program's pair has its own notes
         own = audit.subject.subject if isinstance(audit.subject, AtPair) else audit.subject
         relation = getattr(own, "adjacency", None) if copies else None
-        found = replace(found, notes=(*found.notes, *notes_on_pair(*audit.subject.inputs(), relation)))
+        noted = (*found.notes, *notes_on_pair(*audit.subject.inputs(), relation), *neighbours.notes)
+        found = replace(found, notes=noted)
     if not audit.claim_stated:
         found = replace(found, notes=(*found.notes, NO_CLAIM))
     found = replace(found, draws=found.draws + spent, requested_draws=found.requested_draws + spent)
@@ -274,7 +275,7 @@ def estimated(
         claimed_delta=audit.claimed_delta,
         claimed=float(audit.claimed_epsilon),
         inputs=audit.inputs,
-        neighbours=neighbours,
+        neighbours=neighbours.known,
         output_names=audit.output_names,
         note=audit.note,
         seeded=found.seeded and not getattr(audit.subject, "own_entropy", False),

@@ -9,12 +9,11 @@ from typing import Any
 
 from audit.auditor.distinguish import Estimate
 from audit.auditor.notes import tell_finer
-from audit.auditor.tally import CertifiedEvent
 from audit.auditor.verdict import Verdict
 from audit.evidence.reach import EstimateReach
+from audit.evidence.told import told_of_bits, told_of_estimate, witness_of
 from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adjacency import UNCHECKED, noted_equal
-from reference.common.documents import plain
 from reference.common.numbers import decimal_text, text_below
 
 ARGUMENT_WANTED = (
@@ -121,17 +120,12 @@ class OneCallFinding:
     @property
     def witness(self) -> dict[str, Any]:
         """The certified event and its counts."""
-        return _witness(self.estimate.ideal)
+        return witness_of(self.estimate.ideal)
 
     @property
     def implementation(self) -> dict[str, Any]:
         """The bound on floats as they are."""
-        found = self.estimate.implementation
-        return {
-            "epsilon_lower_bound": found.epsilon_lower_bound,
-            "bound": found.method,
-            "witness": _witness(found),
-        }
+        return told_of_bits(self.estimate)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -164,13 +158,13 @@ class OneCallFinding:
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for JSON, in the form of the command's results, but without a certificate."""
-        names = (
-            *("claimed_epsilon", "claimed_delta", "epsilon_lower_bound", "significance", "bound"),
-            *("detectable_epsilon", "draws", "stopped", "verdict", "implementation_verdict", "witness"),
-            *("implementation", "neighbours_checked", "notes", "not_ruled_out", "seed"),
-        )
-        told = {name: getattr(self, name) for name in names}
-        return told | {"claimed_delta": decimal_text(self.claimed_delta), "notes": list(self.notes)}
+        claim, verdicts = (self.claimed_epsilon, self.claimed_delta), (self.verdict, self.implementation_verdict)
+        return told_of_estimate(self.estimate, claim, verdicts) | {
+            "neighbours_checked": self.neighbours_checked,
+            "notes": list(self.notes),
+            "not_ruled_out": self.not_ruled_out,
+            "seed": self.seed,
+        }
 
     def __str__(self) -> str:
         """Return a few lines: the verdict, the witness, and how to repeat it."""
@@ -210,7 +204,3 @@ class OneCallFinding:
             else f"this event could have refuted {claim} only for a loss of {detectable:.3g} or more"
         )
         return f"{could}; {self._reach.draws_in_words()}"
-
-
-def _witness(found: CertifiedEvent) -> dict[str, Any]:
-    return {"event": found.event.to_json(), "counts": plain(found.counts)}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from audit.auditor.dependence import MOST_COORDINATES
+from audit.auditor.dependence import MOST_CHECKED_SINGLY
 from audit.auditor.subject import SubjectError
 from reference.common.arrays import BoolArray, FloatArray
 
@@ -65,7 +65,7 @@ def p_value_of_nearness(
     """
     found = [1.0]
     for side in zip(known, again, there, strict=True):
-        for k in range(min(side[0].shape[1], MOST_COORDINATES)):
+        for k in range(min(side[0].shape[1], MOST_CHECKED_SINGLY)):
             others, *looked_at = (np.nan_to_num(outputs[:, k]) for outputs in side)
             ours, theirs = (_distances(np.sort(others), values) for values in looked_at)
             both = np.sort(np.concatenate([ours, theirs]))
@@ -98,7 +98,7 @@ def p_value_of_order(outputs: Sequence[FloatArray]) -> float:
     """
     found = [1.0]
     for side in outputs:
-        for values in side.T[:MOST_COORDINATES]:
+        for values in side.T[:MOST_CHECKED_SINGLY]:
             above = _above_middle(values)
             many = int(above.sum())
             runs = int(above[0]) + int((above[1:] & ~above[:-1]).sum())

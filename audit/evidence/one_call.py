@@ -31,7 +31,7 @@ from audit.evidence.finding import OneCallFinding
 from audit.evidence.request import MOST_PER_CALL
 from audit.evidence.running import RUNNING, Assertion
 from audit.subjects.adapters.function import FunctionSubject
-from audit.subjects.adjacency import Relation, notes_on_pair, require_neighbours, require_unchanged
+from audit.subjects.adjacency import UNCHECKED, Relation, notes_on_pair, require_neighbours, require_unchanged
 from audit.subjects.descriptions import declared_relation
 from audit.subjects.stated import stated_number
 from reference.budgets import parse_epsilon
@@ -175,7 +175,7 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     relation = _relation(mechanism, how.get("adjacency"))
     # before a relation uses up what can be read only once
     two_inputs(inputs)
-    neighbours = require_neighbours(*inputs, relation)
+    undecided = require_neighbours(*inputs, relation)
     terms = Terms(
         draws=numbers["draws"],
         delta=float(delta),
@@ -211,10 +211,12 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     require_unchanged(inputs, before)
     notes = [NO_NOISE_HERE if note == NO_NOISE else _naming(mechanism, note) for note in found.notes]
     notes += notes_on_pair(*inputs, relation)
+    # the finding itself says that no relation is given
+    notes += [] if undecided in (None, UNCHECKED) else [undecided]
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))
-    return OneCallFinding(float(epsilon), delta, found, seed, neighbours is None)
+    return OneCallFinding(float(epsilon), delta, found, seed, undecided is None)
 
 
 def _times(most: Any) -> tuple[float | None, float | None]:

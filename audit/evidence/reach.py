@@ -12,7 +12,7 @@ import numpy as np
 from audit.auditor.choose import Prospect
 from audit.auditor.distinguish import LARGEST_DRAWS, Estimate
 from audit.auditor.events import FAMILIES
-from audit.auditor.events.atoms import MOST_COORDINATES
+from audit.auditor.events.atoms import MOST_PAIRED
 from audit.auditor.notes import of_passed_over
 from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
 from audit.auditor.verdict import STATED_SIZE
@@ -170,6 +170,6 @@ class EstimateReach:
 def _repeated_sums(searched: Sequence[str], width: int) -> str:
     """Say of which sums no event looked at single values."""
     repeated = "single values that weighted sums of coordinates repeat"
-    if "directions" not in searched or width > MOST_COORDINATES:
-        return f"{repeated} (pairs are looked at among up to {MOST_COORDINATES} coordinates, by `directions`)"
+    if "directions" not in searched or width > MOST_PAIRED:
+        return f"{repeated} (pairs are looked at among up to {MOST_PAIRED} coordinates, by `directions`)"
     return f"{repeated}, but those of two coordinates with weights 1 and 1, 2 or 1/2 of either sign"

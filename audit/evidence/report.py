@@ -21,6 +21,7 @@ from audit.evidence.certificate import (
 )
 from audit.evidence.reach import EstimateReach
 from audit.evidence.request import EstimateRequest, Judged
+from audit.evidence.told import told_of_estimate
 from audit.evidence.words import unseen_in_words
 from audit.subjects.adjacency import UNCHECKED, noted_equal
 from audit.subjects.programs import ProgramDescription
@@ -110,29 +111,15 @@ class EstimateResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the contract's object."""
-        found = self.estimate
+        found, claim = self.estimate, (self.claimed, self.claimed_delta)
+        verdicts = self.verdict("ideal"), self.verdict("implementation")
         return {
             "mechanism": self.mechanism,
-            "claimed_epsilon": self.claimed,
-            "claimed_delta": decimal_text(self.claimed_delta),
-            "epsilon_lower_bound": found.epsilon_lower_bound,
-            "significance": found.significance,
-            "bound": found.method,
-            "detectable_epsilon": found.detectable_epsilon(self.claimed),
+            **told_of_estimate(found, claim, verdicts, inputs=self.inputs, output=list(self.output_names)),
             "detectable_by_event": self.reach.detectable_by_event,
             "largest_certifiable_epsilon": found.largest_certifiable_epsilon,
-            "draws": found.draws,
             "requested_draws": found.requested_draws,
-            "stopped": found.stopped,
             "seconds": self.seconds,
-            "verdict": self.verdict("ideal"),
-            "implementation_verdict": self.verdict("implementation"),
-            "witness": self.witness(found.ideal),
-            "implementation": {
-                "epsilon_lower_bound": found.implementation.epsilon_lower_bound,
-                "bound": found.implementation.method,
-                "witness": self.witness(found.implementation),
-            },
             "curve": plain(self.curve),
             "neighbours_checked": self.neighbours != UNCHECKED,
             "notes": self.notes,
@@ -159,15 +146,6 @@ class EstimateResult:
             declared = self.inputs.get("adjacency", "an adjacency")
             return f"{UNCHECKED}: {declared} is declared, but only two lists of records can be checked"
         return f"{UNCHECKED}: {ATTRIBUTE_WANTED}"
-
-    def witness(self, found: CertifiedEvent) -> dict[str, Any]:
-        """Return inputs, event and counts."""
-        return {
-            "inputs": self.inputs,
-            "output": list(self.output_names),
-            "event": found.event.to_json(),
-            "counts": plain(found.counts),
-        }
 
     @property
     def curve(self) -> StoredCurve | None:

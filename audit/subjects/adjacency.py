@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
@@ -35,7 +34,10 @@ OF_FORM = (
 EQUAL = "both inputs are equal: on this pair nothing can be lost, so nothing is tested"
 """The note on a pair of one input."""
 
-INCOMPARABLE = "records do not show all that they hold, so nobody can compare them: give a function as adjacency"
+INCOMPARABLE = (
+    "records do not show all that they hold, or hold more objects than are looked into, so nobody compared them: "
+    "give a function as adjacency"
+)
 """The note on objects, in place of numbers, texts, or collections, tables and classes of such."""
 
 SAME_VALUES = "both inputs are equal in value: at most their types, shapes or order are tested"
@@ -46,6 +48,7 @@ def notes_on_pair(left: Any, right: Any, relation: Any = None) -> tuple[str, ...
     """Return notes on two inputs: that they are one, and how records were counted if that may surprise.
 
     Numbers, texts, and lists and tables of such are compared; other objects are equal if they are one object.
+    What :func:`require_neighbours` returns is a further note.
     """
     equal: tuple[str, ...] = ()
     if left is right:
@@ -54,7 +57,7 @@ def notes_on_pair(left: Any, right: Any, relation: Any = None) -> tuple[str, ...
         equal = (EQUAL if _equal(left, right, Level.FORM) else SAME_VALUES,)
     if not (isinstance(relation, str) and relation in ADJACENCIES):
         return equal
-    return (*equal, *_counted(left), *_incomparable(left, right, relation))
+    return (*equal, *_counted(left))
 
 
 def noted_equal(notes: Iterable[str]) -> str | None:
@@ -64,14 +67,6 @@ def noted_equal(notes: Iterable[str]) -> str | None:
 
 def _equal(left: Any, right: Any, level: Level) -> bool:
     return same(proof_of(left, level), proof_of(right, level)) is True
-
-
-def _incomparable(left: Any, right: Any, relation: str) -> tuple[str, ...]:
-    """Return a note if nobody can tell whether the inputs are neighbours under a named relation."""
-    with contextlib.suppress(SubjectError):
-        reservation = _reservation(left, right, relation)
-        return () if reservation is None else (reservation,)
-    return ()
 
 
 def _counted(given: Any) -> tuple[str, ...]:
@@ -157,7 +152,7 @@ def require_records(given: Any) -> None:
 
 
 def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str | None:
-    """Return None if the inputs are neighbours, and a note if that cannot be checked.
+    """Return None if the inputs are neighbours, and else a note on why nobody can tell.
 
     Order counts: a permuted data set is a different one, since a mechanism may look at the order.  If records of
     equal values differ in types, shapes or the sign of a zero, such as 1, 1.0 and True, nobody can tell; but an
@@ -183,11 +178,11 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
         return None
     if relation not in ADJACENCIES:
         raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
-    return None if _reservation(left, right, relation) is None else UNCHECKED
+    return _undecided(left, right, relation)
 
 
-def _reservation(left: Any, right: Any, relation: str) -> str | None:
-    """Return why nobody can tell whether two inputs are neighbours; None if they are."""
+def _undecided(left: Any, right: Any, relation: str) -> str | None:
+    """Return why nobody can tell whether two inputs are neighbours under a named relation; None if they are."""
     level = Level.ROWS if _is_array(left) and _is_array(right) else Level.KINDS
     ours, others = _records(left, level), _records(right, level)
     possible, proved = _NEIGHBOURS[relation](ours, others)

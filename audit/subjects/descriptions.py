@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from typing import Any, TypeAlias, assert_never, get_args
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias, assert_never, get_args
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
 from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours, require_records
@@ -164,8 +165,23 @@ def require_small(described: Description) -> None:
             raise SubjectError(f"{size:,} {words} are too many to rebuild for a check: at most {most:,}")
 
 
-def neighbours_of(described: Description, subject: Subject) -> str:
-    """Return, in words, how the inputs of a subject are known to be neighbours.
+class NeighboursFound(NamedTuple):
+    """How inputs are known to be neighbours.
+
+    Parameters
+    ----------
+    known : str
+        In words; :data:`audit.subjects.adjacency.UNCHECKED` if they are not.
+    notes : tuple of str
+        Why nobody can tell whether they are, though a relation is declared.
+    """
+
+    known: str
+    notes: tuple[str, ...] = ()
+
+
+def neighbours_of(described: Description, subject: Subject) -> NeighboursFound:
+    """Return how the inputs of a subject are known to be neighbours.
 
     The user's own subject may have an attribute `adjacency`, as for
     :func:`audit.subjects.adjacency.require_neighbours`.
@@ -177,17 +193,21 @@ def neighbours_of(described: Description, subject: Subject) -> str:
     """
     match described:
         case MechanismDescription() | CatalogueDescription():
-            return BY_CONSTRUCTION
+            return NeighboursFound(BY_CONSTRUCTION)
         case PairDescription():
             searched, neighbourhood = searchable(rebuild(described.subject))
-            return neighbours_listed(searched, neighbourhood) if isinstance(neighbourhood, Listed) else IN_DOMAIN
+            if isinstance(neighbourhood, Listed):
+                return neighbours_listed(searched, neighbourhood)
+            return NeighboursFound(IN_DOMAIN)
         case ProgramDescription():
-            return UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
+            return NeighboursFound(
+                UNCHECKED if described.inputs is None else neighbours_of_lists(described.inputs)
+            )
         case ImportDescription():
             relation = declared_relation(subject)
             if relation is None or not hasattr(subject, "inputs"):
-                return UNCHECKED
-            return require_neighbours(*subject.inputs(), relation) or _in_words(relation)
+                return NeighboursFound(UNCHECKED)
+            return _known(relation, [require_neighbours(*subject.inputs(), relation)])
     assert_never(described)
 
 
@@ -208,7 +228,7 @@ def declared_relation(subject: object) -> Relation | None:
     raise ReadingError("adjacency", relation, f"one of {', '.join(ADJACENCIES)}, or a function of both inputs")
 
 
-def neighbours_listed(subject: object, listed: Listed) -> str:
+def neighbours_listed(subject: object, listed: Listed) -> NeighboursFound:
     """Return how all the pairs that a subject lists are known to be neighbours.
 
     Raises
@@ -216,17 +236,22 @@ def neighbours_listed(subject: object, listed: Listed) -> str:
     SubjectError
         When some are not.
     """
-    relation, notes = declared_relation(subject), set[str | None]()
+    relation, found = declared_relation(subject), list[str | None]()
+    if relation is None:
+        return NeighboursFound(UNCHECKED)
     for place, pair in enumerate(listed.pairs):
         try:
-            notes.add(require_neighbours(*pair, relation))
+            found.append(require_neighbours(*pair, relation))
         except SubjectError as problem:
             raise SubjectError(f"pair {place} of candidates(): {problem}") from problem
-    return UNCHECKED if relation is None or UNCHECKED in notes else _in_words(relation)
+    return _known(relation, found)
 
 
-def _in_words(relation: Relation) -> str:
-    return f"{relation}, by the inputs" if isinstance(relation, str) else BY_RELATION
+def _known(relation: Relation, found: Sequence[str | None]) -> NeighboursFound:
+    """Return how pairs are known to be neighbours, by what the comparison of each has found."""
+    notes = tuple(dict.fromkeys(note for note in found if note is not None))
+    in_words = f"{relation}, by the inputs" if isinstance(relation, str) else BY_RELATION
+    return NeighboursFound(UNCHECKED if notes else in_words, notes)
 
 
 def neighbours_of_lists(pair: InputPair) -> str:

@@ -13,8 +13,8 @@ from audit.auditor.events.noise import common_pitch
 from audit.auditor.events.protocol import Score
 from reference.common.arrays import BoolArray, FloatArray, IntArray
 
-MOST_COORDINATES = 64
-"""Of more coordinates no pairs are looked at."""
+MOST_PAIRED = 64
+"""Most coordinates whose pairs are looked at."""
 
 LARGEST = 2.0**1000
 """Larger numbers are clipped to it: sums may be beyond all floats."""
@@ -61,7 +61,7 @@ def learn_atoms(left: FloatArray, right: FloatArray) -> Iterator[Score]:
     that sums of unrelated outputs have too are of a coordinate, or of whole numbers, and other scores see them.
     """
     width, rows = left.shape[1], min(len(left), len(right), MOST_ROWS)
-    if not 1 < width <= MOST_COORDINATES:
+    if not 1 < width <= MOST_PAIRED:
         return
     columns = np.clip(np.stack([left[:rows].T, right[:rows].T], axis=1), -LARGEST, LARGEST)
     found = [atom for i, j, factor in _repeating(columns) for atom in _atoms(columns, i, j, factor)]

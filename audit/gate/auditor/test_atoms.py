@@ -10,7 +10,7 @@ import pytest
 
 from audit.auditor.distinguish import Terms, estimate
 from audit.auditor.events import Quantiser, event_of
-from audit.auditor.events.atoms import MOST_COORDINATES, learn_atoms
+from audit.auditor.events.atoms import MOST_PAIRED, learn_atoms
 from audit.auditor.events.directions import MOST_PAIRS, DistanceScore
 from audit.gate.auditor.auditing import audit
 from reference.common.arrays import FloatArray
@@ -160,11 +160,11 @@ def rng_of(seed: int) -> np.random.Generator:
 
 def test_pairs_are_looked_at_among_so_many_coordinates():
     rng = np.random.default_rng(0)
-    left, right = rng.normal(size=(2, 2_000, MOST_COORDINATES + 1))
+    left, right = rng.normal(size=(2, 2_000, MOST_PAIRED + 1))
     for side, place in ((left, 1.0), (right, 0.0)):
-        side[::5, MOST_COORDINATES - 1] = place - side[::5, 0]
-    found = list(learn_atoms(*(np.rint(side[:, :MOST_COORDINATES] * 2**16) / 2**16 for side in (left, right))))
-    assert [np.flatnonzero(score.weights).tolist() for score in found] == 2 * [[0, MOST_COORDINATES - 1]]
+        side[::5, MOST_PAIRED - 1] = place - side[::5, 0]
+    found = list(learn_atoms(*(np.rint(side[:, :MOST_PAIRED] * 2**16) / 2**16 for side in (left, right))))
+    assert [np.flatnonzero(score.weights).tolist() for score in found] == 2 * [[0, MOST_PAIRED - 1]]
     assert list(learn_atoms(left, right)) == []
     # columns that are copies are looked at in few pairs
     left[:], right[:] = left[:, :1], right[:, :1]

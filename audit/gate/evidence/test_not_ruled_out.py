@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit.auditor.events import Quantiser
-from audit.auditor.events.atoms import MOST_COORDINATES
+from audit.auditor.events.atoms import MOST_PAIRED
 from audit.auditor.notes import finer_than_grid
 from audit.commands.estimate_text import as_text
 from audit.evidence.estimation import Audit, carried_out
@@ -364,6 +364,14 @@ def test_equal_laws_within_cells_are_not_named(share):
         assert finer_than_grid((left, right), grid, None) == ()
 
 
+@pytest.mark.parametrize(("often", "named"), [((0.1, 0.15), True), ((0.1, 0.1), False)])
+def test_a_rare_number_of_a_cell_that_the_inputs_split_is_named(often, named):
+    """The law of the whole cell hardly shows it.  Null control: as often on both inputs."""
+    rng = np.random.default_rng(1)
+    left, right = (np.where(rng.random((4_096, 1)) < share, 1e-12, 0.0) for share in often)
+    assert bool(finer_than_grid((left, right), Quantiser(np.array([1.0])), None)) is named
+
+
 @pytest.mark.filterwarnings("error")
 def test_the_largest_floats_are_told_apart():
     sides = np.random.default_rng(1).choice([-1.7e308, 0.0, 1.7e308], size=(2, 100, 1))
@@ -380,14 +388,14 @@ def test_sums_finer_than_the_grid_are_named_for_several_coordinates(kind):
 
 
 class LargestOfPairs(Parity):
-    width = MOST_COORDINATES
+    width = MOST_PAIRED
 
     def sample(self, data: int, count: int, rng: np.random.Generator) -> FloatArray:
         return rng.laplace(size=(count, self.width))
 
 
 class TooManyForPairs(LargestOfPairs):
-    width = MOST_COORDINATES + 1
+    width = MOST_PAIRED + 1
 
 
 @pytest.mark.parametrize("kind", [LargestOfPairs, TooManyForPairs])

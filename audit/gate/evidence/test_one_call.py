@@ -22,7 +22,7 @@ from audit.bounds import epsilon_lower_bound as epsilon_lower_bound_of
 from audit.evidence import arrays
 from audit.evidence.one_call import audited
 from audit.evidence.words import barely_refuted
-from audit.subjects.adjacency import UNCHECKED, require_neighbours
+from audit.subjects.adjacency import _NEIGHBOURS, INCOMPARABLE, OF_FORM, UNCHECKED, require_neighbours
 from reference.common.errors import ReadingError
 
 ROOT = Path(__file__).parents[3]
@@ -412,10 +412,26 @@ def test_noise_that_calls_share_is_named_and_audited_by_calls(scale, verdict):
 )
 def test_neighbours_are_told_from_others(left, right, relation, neighbours):
     if neighbours is not False:
-        assert require_neighbours(left, right, relation) == (None if neighbours else UNCHECKED)
+        assert require_neighbours(left, right, relation) == (None if neighbours else OF_FORM)
     else:
         with pytest.raises(SubjectError, match="not neighbours"):
             require_neighbours(left, right, relation)
+
+
+@pytest.mark.parametrize("proved", [True, False])
+def test_one_comparison_decides_and_is_noted(proved, monkeypatch):
+    """It was made again for the note.  Null control: neighbours that are proved have none."""
+    compared = []
+
+    def compare(ours, others):
+        compared.append((ours, others))
+        return True, proved
+
+    monkeypatch.setitem(_NEIGHBOURS, "replace_one", compare)
+    found = audited(ManyAtOnce(), ([0.0], [1.0]), (1, 0), draws=2_000, adjacency="replace_one")
+    assert len(compared) == 1
+    assert found.notes.count(INCOMPARABLE) == (not proved)
+    assert found.neighbours_checked is proved
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,13 @@ from audit.auditor.notes import ONE_OUTPUT_EACH
 from audit.evidence.certificate import RESULT_FIELDS, Certificate, CertificateError
 from audit.evidence.copies import FIRSTS_NOT_COMPARED, NO_NOISE, NOT_COMPARED, SAME_NOISE
 from audit.evidence.estimation import Audit, carried_out, estimated
+from audit.evidence.finding import OneCallFinding
 from audit.evidence.replay import replay
 from audit.evidence.report import EstimateResult
 from audit.gate.evidence.test_replay import WORDS, edited, leaves, written
 from audit.gate.needs import exhaustively
 from audit.gate.requests import asked, verify_command
+from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.programs.subject import NOT_RESTARTED
 
 TIMED = "laplace --draws 100000000 --seed 1 --max-seconds 0.3 --events coordinates"
@@ -132,6 +134,22 @@ def test_result_of_a_run_that_the_clock_ended_is_repeated(tmp_path, capsys):
 def carried(name: str) -> EstimateResult:
     (request,) = asked(*shlex.split(WORDS[name]))
     return carried_out(Audit.of(request))
+
+
+@pytest.mark.parametrize("other_claim", [False, True])
+def test_an_assertion_and_a_result_tell_the_same_of_one_estimate(other_claim):
+    """All but the inputs, which only a result names; the broken control is another claim."""
+    result = carried("own")
+    claimed = result.claimed + other_claim
+    finding = OneCallFinding(claimed, result.claimed_delta, result.estimate, 0, result.neighbours != UNCHECKED)
+    told, of_result = finding.to_json(), result.to_json()
+    assert set(told) - set(of_result) == {"seed"}
+    for one in (of_result["witness"], of_result["implementation"]["witness"]):
+        assert (one.pop("inputs"), one.pop("output")) == (result.inputs, list(result.output_names))
+    differ = {name for name in set(told) - {"seed", "notes"} if told[name] != of_result[name]}
+    assert ("claimed_epsilon" in differ) is other_claim
+    if not other_claim:
+        assert differ <= {"not_ruled_out"}
 
 
 def variant(name: str, *, refuted: bool, timed: bool, **of_estimate: Any) -> EstimateResult:

@@ -20,7 +20,7 @@ from audit.evidence.verify import verify
 from audit.gate.needs import exhaustively
 from audit.gate.requests import asked, described, verify_command
 from audit.subjects import real_neighbours
-from audit.subjects.adjacency import UNCHECKED
+from audit.subjects.adjacency import OF_FORM, UNCHECKED
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.descriptions import rebuild
 from audit.subjects.real_neighbours import Extended, _extreme_rows
@@ -336,3 +336,12 @@ def test_declared_neighbours_are_required_of_all_listed_pairs(monkeypatch, tmp_p
     monkeypatch.setattr(Listing, "sample", lambda *_: pytest.fail("a draw before the check"))
     assert main(words) == 2
     assert "pair 1 of candidates(): the two inputs are not neighbours" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("other", "noted"), [([1.0, 2.5], True), ([1, 2.5], False)])
+def test_a_listed_pair_that_nobody_can_compare_is_noted(other, noted, monkeypatch, capsys):
+    """The finding said that nobody checked it, and not why."""
+    monkeypatch.setattr(Listing, "pairs", [Listing.pairs[0], ([1, 2], other)])
+    _, result = run(capsys, f"{HERE}:Listing", "--search", "--draws", "10000", "--epsilon", "4")
+    assert result["witness"]["inputs"]["right"] == [0.0, 1.0]
+    assert (OF_FORM in result["notes"], result["neighbours_checked"]) == (noted, not noted)

@@ -21,8 +21,8 @@ from reference.common.documents import Document, plain
 from reference.common.printable import shown
 from reference.common.strict_json import parsed
 
-MOST_COORDINATES = 10_000
-"""Longest output."""
+LONGEST_OUTPUT = 10_000
+"""Most coordinates of an output."""
 
 REQUEST_VALUES = 2**14
 """Most numbers requested at a time."""
@@ -78,7 +78,7 @@ class SampleRequest(Document, frozen=True, kw_only=True, tag_field="op", tag="sa
 
 Number: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"]
 
-Draw: TypeAlias = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=MOST_COORDINATES)] | Literal["error"]
+Draw: TypeAlias = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=LONGEST_OUTPUT)] | Literal["error"]
 """A list of coordinates, or that the mechanism failed on this draw, which is an outcome like any other."""
 
 
@@ -313,8 +313,8 @@ def width_of(values: list[Any]) -> int | None:
     widths = [len(row) for row in values if row != FAILED]
     if not widths:
         return None
-    if not 1 <= widths[0] <= MOST_COORDINATES:
-        raise AnswerError(f"gave a draw of {widths[0]} coordinates", f"1 to {MOST_COORDINATES:,}")
+    if not 1 <= widths[0] <= LONGEST_OUTPUT:
+        raise AnswerError(f"gave a draw of {widths[0]} coordinates", f"1 to {LONGEST_OUTPUT:,}")
     return widths[0]
 
 

@@ -349,7 +349,7 @@ class ProgramSubject:
             # at last that of the second question: the first waits for the start
             start = time.monotonic()
             request = protocol.sample_request(data, PROBE_ROWS)
-            framing = protocol.AnswerLine.of_values(PROBE_ROWS, protocol.MOST_COORDINATES)
+            framing = protocol.AnswerLine.of_values(PROBE_ROWS, protocol.LONGEST_OUTPUT)
             width, accepts_seed, values = self._pool.ask(request, framing, _introduced)
             self._seconds = time.monotonic() - start
             drawn.append(values)
