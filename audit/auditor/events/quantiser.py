@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audit.auditor.events.noise import NARROW, OF_THEIR_SIZE, Reach, cancelled, common_pitch, usual_size
+from audit.auditor.events.noise import (
+    NARROW,
+    OF_THEIR_SIZE,
+    Reach,
+    cancelled,
+    common_pitch,
+    power_above,
+    usual_size,
+)
 from audit.auditor.events.protocol import Score
 from audit.auditor.events.units import UNITS, Unit, unit_of
 from reference.common.arrays import FloatArray
@@ -251,9 +259,9 @@ def step_with(unit: Unit, values: FloatArray) -> float:
     spread = _spread(others)
     if not 0 < spread < math.inf:
         return unit.step
-    noise = OF_THEIR_SIZE * usual_size(values)
-    step = max(math.floor(math.log2(spread)) - QUANTISED_BITS, math.ceil(math.log2(noise)), SMALLEST_STEP)
-    return float(min(unit.step, 2.0**step))
+    step = 2.0 ** max(math.floor(math.log2(spread)) - QUANTISED_BITS, SMALLEST_STEP)
+    # nearly all may be 0, whose noise is 0
+    return min(unit.step, max(step, power_above(OF_THEIR_SIZE * usual_size(values))))
 
 
 def _too_coarse(step: float, values: FloatArray) -> bool:

@@ -333,3 +333,13 @@ def test_grid_of_places_is_not_forged():
     assert too_fine(finer, left, right, *phases) == (0,)
     noise = rng.normal(scale=1e6, size=(2, 50_000, 1))
     assert too_fine(found.event, *noise, *phases) == (0,)
+
+
+def test_a_unit_of_numbers_that_are_nearly_all_0():
+    """A histogram of counts that drops small ones: its grid keeps the unit, and other numbers by their spread."""
+    rng = np.random.default_rng(0)
+    numbers = np.zeros((20_000, 1))
+    numbers[:100] = np.rint(20 * rng.laplace(size=(100, 1)))
+    numbers[100:120] = rng.laplace(size=(20, 1))
+    (step,) = Quantiser.of(numbers, numbers).steps
+    assert 0 < abs(step) < 1
