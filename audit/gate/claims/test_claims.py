@@ -187,8 +187,8 @@ def test_skipped_rows_are_counted_in_the_summary(stored, monkeypatch):
     assert "marked" not in as_text([row_of(toy(), always(), stored)])
 
 
-def enclosed(end):
-    return {"a": {"lo": "0", "hi": end}}
+def enclosed(end, start="0"):
+    return {"a": {"lo": start, "hi": end}}
 
 
 @pytest.mark.parametrize(
@@ -213,6 +213,15 @@ def enclosed(end):
         (enclosed("1e400000000"), enclosed("1/4"), ["evidence.a.hi"]),
         (enclosed("1/0"), enclosed("1/4"), ["evidence.a.hi"]),
         (enclosed(None), enclosed("1/4"), ["evidence.a.hi"]),
+        # close ends of enclosures that overlap, or touch, or share no number, or hold none
+        (enclosed("0.3333334", "0.3333332"), enclosed("0.3333335", "0.3333333"), []),
+        (enclosed("0.3333333", "0.3333332"), enclosed("0.3333334", "0.3333333"), []),
+        (enclosed("0.3333333", "0.3333332"), enclosed("0.33333341", "0.33333331"), ["evidence.a"]),
+        (enclosed("0.33333341", "0.33333331"), enclosed("0.3333333", "0.3333332"), ["evidence.a"]),
+        (enclosed("0.3333332", "0.3333333"), enclosed("0.3333333", "0.3333332"), ["evidence.a"]),
+        (enclosed("0.3333333", "0.3333332"), enclosed("0.3333332", "0.3333333"), ["evidence.a"]),
+        (enclosed("0.3333332", "0.3333333"), enclosed("0.3333332", "0.3333333"), ["evidence.a"]),
+        (enclosed("0.3333333", "0.3333333"), enclosed("0.3333333", "0.3333333"), []),
         # a record with columns of these names
         (enclosed("high"), enclosed("high"), []),
     ],
