@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from audit.common.bindings import ANY, times_bound
+
 LAYOUT = {tokenize.NL, tokenize.COMMENT, tokenize.ENCODING, tokenize.ENDMARKER}
 STRUCTURE = {tokenize.INDENT: "<indent>", tokenize.DEDENT: "<dedent>", tokenize.NEWLINE: "<newline>"}
 
@@ -97,7 +99,7 @@ def source_of(symbol: str) -> str:
     Raises
     ------
     LookupError
-        When there is no such name.
+        When there is no such name, or when its module or class binds it more than once.
     """
     parts = symbol.split(".")
     for split in range(len(parts), 0, -1):
@@ -119,6 +121,7 @@ def _inside(source: str, names: list[str], symbol: str) -> str:
     body: list[ast.stmt] = ast.parse(source).body
     node: ast.stmt | None = None
     for position, name in enumerate(names):
+        _require_one(body, name, symbol)
         node = next((statement for statement in body if name in _defined(statement)), None)
         if isinstance(node, ast.ImportFrom):
             original = next(alias.name for alias in node.names if (alias.asname or alias.name) == name)
@@ -133,6 +136,15 @@ def _inside(source: str, names: list[str], symbol: str) -> str:
     lines = source.splitlines(keepends=True)[first - 1 : node.end_lineno]
     margin = len(lines[0]) - len(lines[0].lstrip())
     return "".join(line[margin:] if line[:margin].isspace() else line for line in lines)
+
+
+def _require_one(body: Sequence[ast.stmt], name: str, symbol: str) -> None:
+    """Raise LookupError for a name whose definition may not be what Python bound last."""
+    times = times_bound(body)
+    if times[name] > 1:
+        raise LookupError(f"{symbol}: {name} is bound {times[name]} times, so no digest says what it is")
+    if times[ANY]:
+        raise LookupError(f"{symbol}: {name} may be bound again, by a star import or a computed name")
 
 
 def _defined(statement: ast.stmt) -> set[str]:

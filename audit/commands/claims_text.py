@@ -9,6 +9,7 @@ from audit.claims.ledger import NOT_RUN, Row
 from audit.claims.paper_items import Item, pages_of
 from audit.claims.render import STATUS_NOTE, WIDTH, evidence_lines, proof_of, summary, verdict_of
 from audit.commands.text import AGAIN, fitted, table_text
+from audit.proofs.claims import covered
 from reference.commands.parsing import as_typed
 from reference.common.page import Listing
 from reference.common.printable import one_line
@@ -97,7 +98,7 @@ def _explanation(row: Row, width: int, *, in_full: bool = True) -> Iterator[str]
         ("why", claim.why),
         ("instead", claim.repaired),
         ("advice", claim.advice),
-        ("in Coq", claim.machine_proof),
+        *(("in Coq", line) for line in covered(claim.id)),
     ):
         if text:
             yield from _wrapped(f"  {label + ':':<10} ", text, width)

@@ -14,9 +14,9 @@ from functools import lru_cache
 from audit.common.packed import place_of
 
 STATUSES = {
-    "holds": "the claim, under what it covers",
-    "fails": "the claim's negation",
-    "part": "a part of the claim",
+    "holds": "the claim, under all readings of its row",
+    "fails": "the claim's negation, under all readings of its row",
+    "part": "the claim or its negation, under what it covers",
     "value": "the exact value that the claim bounds",
     "support": "a fact that no claim of the paper states",
 }
@@ -73,13 +73,21 @@ def without_theorem() -> dict[str, str]:
 
 
 def machine_proof(claim: str) -> str | None:
-    """Return the theorems that carry a claim of the ledger, or None; partial ones are marked."""
-    named = [
-        row.theorem if row.status != "part" else f"{row.theorem} (part)"
-        for row in rows()
-        if claim in row.claims and row.status != "value"
-    ]
-    return ", ".join(named) or None
+    """Return the theorems that carry a claim of the ledger, or None; those that are not the whole are marked."""
+    return ", ".join(_carrying(claim)) or None
+
+
+def covered(claim: str) -> list[str]:
+    """Return a line for each theorem that carries a claim: its name, as in `machine_proof`, and what it covers."""
+    return [f"{name}: {row.covers}" for name, row in _carrying(claim).items()]
+
+
+def _carrying(claim: str) -> dict[str, Carried]:
+    """Return the theorems that carry a claim by their marked names, those that carry all of it first."""
+    # not marked, part, value
+    order = {"part": 1, "value": 2}
+    carrying = sorted((row for row in rows() if claim in row.claims), key=lambda row: order.get(row.status, 0))
+    return {f"{row.theorem} ({row.status})" if row.status in order else row.theorem: row for row in carrying}
 
 
 def _text() -> str:

@@ -9,11 +9,15 @@ numbers.  Everything else is refused.
 from __future__ import annotations
 
 import ast
+import builtins
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from audit.common.bindings import ANY, times_bound
 
 OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
@@ -40,8 +44,11 @@ METHODS = {"sqrt": "sqrt", "log": "ln", "exp": "exp"}
 ENDS = frozenset(("lower", "upper"))
 """Ends of an enclosure: both stand for the enclosed number, up to rounding."""
 
+HARMLESS = frozenset(("property", "classmethod", "staticmethod"))
+"""Decorators that leave the value of a function as it is."""
+
 CHOICES = {"max": "Rmax", "min": "Rmin"}
-CONSTANTS = {"pi()": "PI"}
+CONSTANTS = {"pi": "PI"}
 
 
 class TranslationError(ValueError):
@@ -103,8 +110,13 @@ def as_written(formula: Formula, source: Source = source_of_module) -> str:
 class _Translator:
     def __init__(self, formula: Formula, source: str) -> None:
         self.formula = formula
-        self.body = _function(source, formula).body
+        function = _function(source, formula)
+        self.body = function.body
         self.assigned = _assignments(self.body)
+        self.outside, self.inside = _times_bound(source), times_bound(self.body)
+        for parameter in {inner.arg for inner in ast.walk(function.args) if isinstance(inner, ast.arg)}:
+            if parameter in formula.names and self.inside[parameter]:
+                raise TranslationError(f"{formula.function}: its parameter {parameter} is changed")
 
     def text(self) -> str:
         return self.expression(self.part())
@@ -145,9 +157,8 @@ class _Translator:
 
     def expression(self, node: ast.expr) -> str:
         written = ast.unparse(node)
-        names = {**CONSTANTS, **self.formula.names}
-        if written in names:
-            return names[written]
+        if written in self.formula.names:
+            return self.formula.names[written]
         match node:
             case ast.Constant(value=int() | float() as value) if value == int(value):
                 return str(int(value))
@@ -170,6 +181,7 @@ class _Translator:
     def called(self, node: ast.Call) -> str:
         match node:
             case ast.Call(func=ast.Name(id="enclosed"), args=[ast.Name(id=name)]):
+                self.require_known("enclosed")
                 return self.expression(self.inner(name))
             case ast.Call(func=ast.Attribute(value=of, attr=method), args=[]) if method in METHODS:
                 return f"({METHODS[method]} {self.expression(of)})"
@@ -181,7 +193,17 @@ class _Translator:
             raise TranslationError(f"{self.formula.function}: nothing is said of the condition {written}")
         return self.formula.facts[written]
 
+    def require_known(self, function: str) -> None:
+        """Refuse a function that the code redefines, or a built-in one that it defines."""
+        name = function.partition(".")[0]
+        most = 0 if hasattr(builtins, name) else 1
+        if self.outside[name] + self.inside[name] > most:
+            raise TranslationError(f"{self.formula.function}: {name} is not the function that the theorem means")
+
     def call(self, function: str, arguments: list[ast.expr]) -> str:
+        self.require_known(function)
+        if function in CONSTANTS and not arguments:
+            return CONSTANTS[function]
         if function in ROUNDING and arguments:
             return self.expression(arguments[0])
         if function == "sum" and len(arguments) == 2:
@@ -214,19 +236,37 @@ def _parsed(source: str) -> list[ast.stmt]:
     return ast.parse(source).body
 
 
+@lru_cache(maxsize=64)
+def _times_bound(source: str) -> Counter[str]:
+    """Return how often a module binds each name; cached, so it must not be changed."""
+    return times_bound(_parsed(source))
+
+
 def _function(source: str, formula: Formula) -> ast.FunctionDef:
-    """Return a function of a module, or a method of one of its classes."""
-    nodes = _parsed(source)
+    """Return a function of a module, or a method of one of its classes.
+
+    Its name must be bound once: Python calls what was bound last.
+    """
+    nodes, times = _parsed(source), _times_bound(source)
     *outer, last = formula.function.split(".")
     for name in outer:
         classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.name == name]
-        if len(classes) != 1:
-            raise TranslationError(f"{formula.module}: {len(classes)} classes {name}, not one")
+        _require_one(f"{formula.module}, class {name}", len(classes), times, name)
         nodes = classes[0].body
+        times = times_bound(nodes)
     found = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == last]
-    if len(found) != 1:
-        raise TranslationError(f"{formula.module}: {len(found)} functions {formula.function}, not one")
+    _require_one(f"{formula.module}, function {formula.function}", len(found), times, last)
+    for decorator in map(ast.unparse, found[0].decorator_list):
+        if decorator not in HARMLESS:
+            raise TranslationError(f"{formula.function}: its decorator {decorator} may change its value")
     return found[0]
+
+
+def _require_one(what: str, defined: int, times: Counter[str], name: str) -> None:
+    if (defined, times[name]) != (1, 1):
+        raise TranslationError(f"{what}: {defined} at the top, bound {times[name]} times, not one")
+    if times[ANY]:
+        raise TranslationError(f"{what}: may be bound again, by a star import or a computed name")
 
 
 def _assignments(body: list[ast.stmt]) -> dict[str, list[ast.expr]]:

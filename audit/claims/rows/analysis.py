@@ -117,7 +117,11 @@ def error_leaves(factor: Fraction) -> bool:
     "The Taylor polynomial of degree 2 stands for the loss; no error is stated.",
     "equation (6)",
     readings=("|x.w| <= R: R = |w|_2 on the unit ball, |w|_1 on the box",),
-    symbols=("audit.exact.enclosures.taylor.degree_two_error", "reference.objective.TAYLOR_QUADRATIC"),
+    symbols=(
+        "audit.exact.enclosures.taylor.degree_two_error",
+        "reference.objective.TAYLOR_QUADRATIC",
+        "reference.common.balls",
+    ),
     verdict="enclosed",
     null=Control("the interval [-e(R), 0], which holds the error on |t| <= R", lambda: error_leaves(ONE)),
     broken=Control(
@@ -184,6 +188,7 @@ def fails_on(calibration: extended_gaussian.Calibration, region: Box) -> bool:
         "audit.exact.enclosures.extended_gaussian",
         "reference.noise.profile",
         "audit.exact.enclosures.regions",
+        "reference.common.balls",
     ),
     verdict="proved",
     null=Control(
@@ -298,6 +303,8 @@ def is_looser_than(factor: Fraction) -> bool:
         "audit.exact.enclosures.extended_gaussian.sigma_ratio",
         "audit.exact.enclosures.extended_gaussian.shifts_at",
         "audit.exact.enclosures.extended_gaussian.largest_private_shift",
+        "reference.noise.profile",
+        "reference.common.balls",
     ),
     verdict="enclosed",
     null=Control(
@@ -366,6 +373,8 @@ def larger_somewhere(dimensions: tuple[int, ...], epsilons: tuple[str, ...], del
         "audit.exact.enclosures.noise_comparison",
         "reference.noise.extended_gaussian_sigma",
         "reference.noise.laplace_scale",
+        "reference.noise.profile",
+        "reference.common.balls",
     ),
     verdict="refuted",
     null=Control(

@@ -165,6 +165,7 @@ def off_grid_in_half_precision() -> int:
         "audit.exact.float_samplers.can_give_by_laplace",
         "audit.exact.float_samplers.can_give_by_gaussian",
         "audit.exact.float_samplers.toy_impossible",
+        "reference.noise.hardened",
     ),
     verdict="refuted",
     null=Control(

@@ -348,6 +348,7 @@ def cells_sensitivity() -> Finding:
         "reference.repaired.schedule.schedule_of",
         "reference.repaired.advice.planned",
         "reference.repaired.advice.account_of",
+        "reference.noise.hardened",
     ),
     verdict="argued",
     proof="none",

@@ -260,6 +260,7 @@ PDFC_SYMBOLS = (
     "reference.sensitivity.exact_l1",
     "reference.sensitivity.published_l1_sensitivity",
     "audit.exact.theorems.smallest_sensitivity_power",
+    "audit.exact.privacy",
 )
 ADFC_SYMBOLS = (
     "reference.mechanisms.adfc_noise",
@@ -268,6 +269,9 @@ ADFC_SYMBOLS = (
     "reference.sensitivity.exact_l2_squared",
     "reference.noise.profile.delta_of_shift",
     "audit.exact.theorems.ratio_interval",
+    "audit.exact.privacy",
+    "reference.noise.profile",
+    "reference.common.balls",
 )
 
 d = symbolic.d
@@ -524,6 +528,8 @@ def worst_delta(factor: Fraction) -> Fraction:
         "reference.noise.extended_gaussian_sigma",
         "reference.accounting.published_relaxed_functional",
         "reference.noise.profile.delta_of_shift",
+        "reference.noise.profile",
+        "reference.common.balls",
     ),
     verdict="proved",
     proof="wrong",
@@ -741,6 +747,8 @@ def fails_below_one(dimension: int, domain: str, basis: str = "monomial", adjace
         "audit.exact.theorems.repaired_adfc",
         "reference.sensitivity.exact_l2_squared",
         "reference.noise.profile.delta_of_shift",
+        "reference.noise.profile",
+        "reference.common.balls",
     ),
     verdict="enclosed",
     null=Control("the repaired mu^2, which no data sets exceed", lambda: data_sets_exceed_repaired("adfc", ONE)),

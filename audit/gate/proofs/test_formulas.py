@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -331,3 +332,65 @@ def test_what_is_no_arithmetic_is_refused(part, names, said):
 def test_function_that_is_not_there_is_refused(name):
     with pytest.raises(TranslationError, match="not one"):
         translated(Formula("m", name, ("return",)), lambda _: SOURCE)
+
+
+CLASS = """
+class C:
+    @property
+    def f(self):
+        return max(self.a, 1)
+"""
+
+
+def read(source, function="f", part=("return",)):
+    return translated(Formula("m", function, part, {"a": "a", "b": "b", "self.a": "a"}), lambda _: source)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "def f(a, b): return 1",
+        "if True:\n    def f(a, b): return 1",
+        "f = print",
+        "from math import sqrt as f",
+        "from math import *",
+        "def g():\n    global f\n    f = print",
+        "globals()['f'] = print",
+    ],
+)
+def test_function_that_its_module_binds_again_is_refused(again):
+    with pytest.raises(TranslationError, match="bound"):
+        read(f"{SOURCE}{again}\n", part=("h",))
+    # the same for another name, where a name is spelled out
+    other = re.sub(r"\bf\b", "other", again) if "*" not in again and "globals" not in again else ""
+    assert read(f"{SOURCE}{other}\n", part=("h",)) == read(SOURCE, part=("h",))
+
+
+@pytest.mark.parametrize("again", ["C.f = 1", "C = 1", "    f = property(print)", "    def f(self): return 2"])
+def test_method_that_is_bound_again_is_refused(again):
+    assert read(CLASS, "C.f") == "(Rmax a 1)"
+    with pytest.raises(TranslationError, match="bound 2 times"):
+        read(f"{CLASS}{again}\n", "C.f")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("def f(", "@doubled\ndef f(", "its decorator doubled"),
+        ("    return", "    a *= 2\n    return", "its parameter a is changed"),
+        ("    return", "    for b in range(3): pass\n    return", "its parameter b is changed"),
+        ("def f(", "def max(*a): return 1\ndef f(", "max is not the function"),
+        ("def f(", "from math import prod as max\ndef f(", "max is not the function"),
+        ("    return", "    def max(*a): return 1\n    return", "max is not the function"),
+        ("def f(", "Fraction = 1\nFraction = 2\ndef f(", "Fraction is not the function"),
+        ("def f(", "from fractions import Fraction\ndef f(", None),
+        ("def f(", "def doubled(a): return a\ndef f(", None),
+    ],
+)
+def test_function_whose_words_mean_something_else_is_refused(old, new, said):
+    changed = SOURCE.replace(old, new)
+    if said is None:
+        assert read(changed, part=("h",)) == read(SOURCE, part=("h",))
+        return
+    with pytest.raises(TranslationError, match=said):
+        read(changed, part=("h",))
