@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence, Sized
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
@@ -123,9 +124,10 @@ def assert_private(
     __tracebackhide__ = True
     # a test may make several calls, in a loop or in threads
     call = None if (test := RUNNING[-1]) is None else test.begin()
-    finding = audited_briefly(mechanism, (left, right), (epsilon, delta), call, **how)
-    if finding.fails(allow_undecided=how.get("allow_undecided", False)):
-        raise AssertionError(str(finding) if call is None else f"{finding}\n  {call}")
+    with nullcontext() if call is None else call:
+        finding = audited_briefly(mechanism, (left, right), (epsilon, delta), call, **how)
+        if finding.fails(allow_undecided=how.get("allow_undecided", False)):
+            raise AssertionError(str(finding) if call is None else f"{finding}\n  {call}")
     return finding
 
 
