@@ -14,7 +14,7 @@ from audit.commands.text import columns, fitted, table_text
 from audit.evidence.plot import draw_results
 from audit.evidence.report import EstimateResult
 from audit.evidence.request import Judged
-from audit.evidence.words import barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
+from audit.evidence.words import at_the_limit, barely_refuted, counted_in_words, inputs_in_words, is_of_rounding
 from audit.subjects.stated import NO_CLAIM
 from reference.common.files import json_text
 from reference.common.numbers import short_text, text_below
@@ -89,8 +89,8 @@ def _explanations(results: Sequence[EstimateResult], judged: Judged) -> Iterator
     significance = results[0].estimate.significance
     yield (
         f"Each bound holds with probability {1 - significance:g} on its own (significance {significance:g}), "
-        "for the inputs below. At least: a certified lower bound on epsilon. Detectable: "
-        "the smallest epsilon that the certified event would show in nine runs of ten. The "
+        "for the inputs below alone. At least: a certified lower bound on epsilon. Detectable: "
+        "the smallest epsilon on these inputs that the certified event would show in nine runs of ten. The "
         f"verdict is on quantised outputs{_OF_BITS if judged == 'implementation' else '.'}"
     )
     refuted = [one for one in results if one.verdict("implementation") == "refuted" != one.verdict("ideal")]
@@ -142,9 +142,11 @@ def _lines(result: EstimateResult, judged: Judged) -> Iterator[str]:
         yield f"  undecided: the certified event could not show {STATED_SIZE:g} times the claim; {needed}"
     if result.verdict(judged) == "refuted":
         event, seeded = result.certified(judged), result.seeded
+        limit = at_the_limit(event, found.draws, found.delta, found.significance)
         barely = barely_refuted(event, result.claimed, found.delta, found.significance, seeded=seeded)
-        yield from () if barely is None else (f"  {barely}",)
-    yield f"  not ruled out: {result.not_ruled_out()}"
+        yield from (f"  {said}" for said in (limit, barely) if said is not None)
+    else:
+        yield f"  not ruled out: {result.not_ruled_out()}"
     yield f"  again: {result.request.command if result.seeded else result.request.without_seed}"
 
 

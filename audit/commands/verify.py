@@ -257,10 +257,21 @@ def _lines(certificate: Certificate, document: dict[str, Any]) -> Iterator[str]:
         yield f"  {check['name']}: {word} ({check['detail']})"
     if not any(check["name"] in DRAWN_AGAIN for check in document["checks"]):
         yield "  the counts are those of whoever wrote the certificate: --replay or --fresh draws again"
-    yield f"  {AGAIN} {certificate.request.command}"
+    yield f"  {AGAIN} {certificate.request.command if certificate.seeded else certificate.request.without_seed}"
     found = document["outcome"]
     if {check["name"] for check in document["checks"] if check["holds"] is False} == {YOUR_CLAIM}:
         # nothing is forged
         yield "the certificate is about another claim than yours"
     else:
-        yield f"the certificate {found}" if found != "undecided" else "undecided"
+        yield _ending(certificate, found)
+
+
+def _ending(certificate: Certificate, found: str) -> str:
+    """Return the outcome of all checks and, if they hold, what the certificate says: it may refute the claim."""
+    if found != "holds":
+        return f"the certificate {found}" if found != "undecided" else "undecided"
+    bits = " at the bits" * (certificate.judged == "implementation")
+    if certificate.verdict == "refuted":
+        claim = f"({certificate.claimed_epsilon:g}, {certificate.claimed_delta})"
+        return f"the certificate holds: it refutes {claim}{bits}"
+    return f"the certificate holds: {certificate.verdict} on this pair{bits}"

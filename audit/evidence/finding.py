@@ -12,7 +12,7 @@ from audit.auditor.notes import tell_finer
 from audit.auditor.verdict import Verdict
 from audit.evidence.reach import EstimateReach
 from audit.evidence.told import told_of_bits, told_of_estimate, witness_of
-from audit.evidence.words import barely_refuted, bits_in_words, counted_in_words, unseen_in_words
+from audit.evidence.words import at_the_limit, barely_refuted, bits_in_words, counted_in_words, unseen_in_words
 from audit.subjects.adjacency import UNCHECKED, noted_equal
 from reference.common.numbers import decimal_text, text_below
 
@@ -26,7 +26,7 @@ ARGUMENT_WANTED = (
 class OneCallFinding:
     """The finding of an assertion; printed, it is a few lines.
 
-    Its attributes have the names of :meth:`to_json`, but for `estimate`.
+    Its attributes have the names of :meth:`to_json`, but for `estimate` and `inputs`.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ class OneCallFinding:
     seed : int
     neighbours_checked : bool
         Whether the inputs were found to be neighbours; if not, a note says so.
+    inputs : str
+        Both inputs, in words.
 
     Attributes
     ----------
@@ -72,6 +74,7 @@ class OneCallFinding:
     estimate: Estimate
     seed: int
     neighbours_checked: bool
+    inputs: str
 
     @property
     def verdict(self) -> Verdict:
@@ -148,9 +151,11 @@ class OneCallFinding:
     def not_ruled_out(self) -> str:
         """What the finding leaves open, in words: other inputs and events, small losses, rare leaks."""
         hidden = [unseen_in_words(self.estimate.unseen)] if self.estimate.hides(self.claimed_epsilon) else []
-        return "; ".join(
-            ["other neighbouring inputs", *self._reach.of_other_events(), *hidden, *self._reach.of_sizes()]
-        )
+        return "; ".join([self._other_pairs, *self._reach.of_other_events(), *hidden, *self._reach.of_sizes()])
+
+    @property
+    def _other_pairs(self) -> str:
+        return self._reach.of_other_pairs(chosen=self.verdict == "not refuted")
 
     def fails(self, *, allow_undecided: bool) -> bool:
         """Return whether an assertion fails: the claim is refuted, or undecided where that is not allowed."""
@@ -174,17 +179,21 @@ class OneCallFinding:
         lines = [
             f"{self.verdict}: epsilon is at least {bound} (significance {found.significance:g}), {claim}",
             f"  event: {counted_in_words(found.event, found.counts)}",
+            f"  inputs: {self.inputs}",
             f"  {found.draws:,} draws, seed {self.seed}{'' if found.stopped is None else f' ({found.stopped})'}",
         ]
         if self.verdict == "refuted":
             barely = barely_refuted(
                 found.ideal, self.claimed_epsilon, found.delta, found.significance, seeded=found.seeded
             )
-            lines += [] if barely is None else [f"  {barely}"]
+            limit = at_the_limit(found.ideal, found.draws, found.delta, found.significance)
+            lines += [f"  {said}" for said in (limit, barely) if said is not None]
         if self.verdict == "undecided":
             lines.insert(1, f"  {self._undecided()}")
         if self.verdict == "not refuted":
-            lines.append(f"  not ruled out: {'; '.join(['other inputs and events', *self._reach.of_sizes()])}")
+            lines.append(
+                f"  not ruled out: {'; '.join([self._other_pairs, 'other events', *self._reach.of_sizes()])}"
+            )
         told = [f"  note: {note}" for note in self.notes if f"  {note}" not in lines]
         bits = self._bits()
         told += [] if bits is None or bits[1] else [f"  {bits[0]}"]

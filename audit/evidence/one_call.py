@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
@@ -30,10 +31,11 @@ from audit.evidence.copies import NO_NOISE, confirmed, patience_within
 from audit.evidence.finding import OneCallFinding
 from audit.evidence.request import MOST_PER_CALL
 from audit.evidence.running import RUNNING, Assertion
+from audit.evidence.words import inputs_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import UNCHECKED, Relation, notes_on_pair, require_neighbours, require_unchanged
 from audit.subjects.descriptions import declared_relation
-from audit.subjects.stated import stated_number
+from audit.subjects.stated import stated_inputs, stated_number
 from reference.budgets import parse_epsilon
 from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text
@@ -53,6 +55,9 @@ WHOLE_NUMBERS: dict[str, Sequence[int]] = {
     "outputs_per_call": (1, 1, MOST_PER_CALL),
 }
 """Options that are whole numbers: their defaults, smallest and, where there are such, largest values."""
+
+MOST_LISTED = 100_000
+"""Parts of an input that are compared to say where two inputs differ."""
 
 NO_NOISE_HERE = (
     "each input always gives one output: a release without noise, unless its noise was drawn and "
@@ -119,10 +124,10 @@ def assert_private(
     __tracebackhide__ = True
     # a test may make several calls, in a loop or in threads
     call = None if (test := RUNNING[-1]) is None else test.begin()
-    finding = audited_briefly(mechanism, (left, right), (epsilon, delta), call, **how)
-    if finding.fails(allow_undecided=how.get("allow_undecided", False)):
-        told = "" if call is None else f"\n  {call}, on inputs {in_brief(left)} against {in_brief(right)}"
-        raise AssertionError(f"{finding}{told}")
+    with nullcontext() if call is None else call:
+        finding = audited_briefly(mechanism, (left, right), (epsilon, delta), call, **how)
+        if finding.fails(allow_undecided=how.get("allow_undecided", False)):
+            raise AssertionError(str(finding) if call is None else f"{finding}\n  {call}")
     return finding
 
 
@@ -216,7 +221,26 @@ def audited(mechanism: Any, inputs: tuple[Any, Any], claim: tuple[Any, Any], **h
     if note := audited_here.note_on_types():
         notes.append(note)
     found = replace(found, notes=tuple(notes))
-    return OneCallFinding(float(epsilon), delta, found, seed, undecided is None)
+    return OneCallFinding(float(epsilon), delta, found, seed, undecided is None, _inputs_in_words(audited_here))
+
+
+def _inputs_in_words(subject: FunctionSubject) -> str:
+    """Return both inputs as the command tells them: of long ones the records that differ."""
+    left, right = subject.inputs()
+    try:
+        if max(map(_parts, (left, right))) <= MOST_LISTED:
+            told = stated_inputs(subject)
+            return inputs_in_words(told["left"], told["right"])
+    except FAILURES:
+        # what cannot show itself must not end an audit that is over
+        pass
+    return f"{in_brief(left)} against {in_brief(right)}"
+
+
+def _parts(given: Any) -> int:
+    """Return the number of parts of an input: of an array all numbers."""
+    size = getattr(given, "size", None)
+    return size if isinstance(size, int) else len(given) if isinstance(given, Sized) else 1
 
 
 def _times(most: Any) -> tuple[float | None, float | None]:

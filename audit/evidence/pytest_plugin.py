@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from _pytest.outcomes import Failed
 
 from audit.evidence.running import RUNNING, RunningTest
-from reference.common.printable import in_brief
 
 if TYPE_CHECKING:
     from audit.evidence.one_call import OneCallFinding
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 MARKER = "audit_draws"
 
 TEST = pytest.StashKey[RunningTest]()
+
+PASSED = pytest.StashKey[bool]()
 
 
 class FailedClaimError(Failed, AssertionError):
@@ -36,17 +37,41 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Set the running test, for assertions that import `assert_private`, too."""
+    # a test may be run again
+    item.stash[PASSED] = False
     item.stash[TEST] = _test(item)
     RUNNING.append(item.stash[TEST])
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Take it away."""
+    """Take it away; fail a test that passed without an audit that its marker is about, or without its verdict."""
     # there is none where the marker is wrong
-    if TEST in item.stash:
-        del item.stash[TEST]
-        RUNNING.pop()
+    if TEST not in item.stash:
+        return
+    test = item.stash[TEST]
+    del item.stash[TEST]
+    RUNNING.pop()
+    if not item.stash[PASSED]:
+        return
+    # of a class or a module the marker is about those tests that audit
+    if not test.begun and any(mark.name == MARKER for mark in item.own_markers):
+        _fail(f"no audit was made: the test has the marker {MARKER}, and no call of assert_private")
+    if (unseen := test.unseen) is not None:
+        _fail(
+            f"{unseen}\n  the test did not see this: wait for the thread and ask for its result, or catch it there"
+        )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note whether a test passed, as far as pytest knows."""
+    report = yield
+    if call.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
 
 
 @pytest.fixture(name="assert_private")
@@ -59,17 +84,16 @@ def assert_private_fixture(request: pytest.FixtureRequest) -> Callable[..., OneC
         from audit.evidence.one_call import OWN, audited_briefly
 
         claim = how.pop("epsilon", OWN), how.pop("delta", OWN)
-        call = request.node.stash[TEST].begin()
-        finding = audited_briefly(mechanism, (left, right), claim, call, **how)
-        prefix = "audit" if call.number == 1 else f"audit.{call.number}"
-        for name, value in finding.to_json().items():
-            # parts as JSON, for readers in any language; pytest's own fixture for properties warns of xunit2
-            told = json.dumps(value) if isinstance(value, dict | list) else value
-            request.node.user_properties.append((f"{prefix}.{name}", told))
-        if finding.fails(allow_undecided=how.get("allow_undecided", False)):
-            # short: the trace would show nothing about the mechanism
-            said = f"{call}: {finding}\n  inputs: {in_brief(left)} against {in_brief(right)}"
-            raise FailedClaimError(said, pytrace=False)
+        with request.node.stash[TEST].begin() as call:
+            finding = audited_briefly(mechanism, (left, right), claim, call, **how)
+            prefix = "audit" if call.number == 1 else f"audit.{call.number}"
+            for name, value in (finding.to_json() | {"inputs": finding.inputs}).items():
+                # parts as JSON, for readers in any language; pytest's own fixture for properties warns of xunit2
+                told = json.dumps(value) if isinstance(value, dict | list) else value
+                request.node.user_properties.append((f"{prefix}.{name}", told))
+            if finding.fails(allow_undecided=how.get("allow_undecided", False)):
+                # short: the trace would show nothing about the mechanism
+                raise FailedClaimError(f"{call}: {finding}", pytrace=False)
         return finding
 
     return checked

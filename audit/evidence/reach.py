@@ -18,6 +18,7 @@ from audit.auditor.selection import CHOOSE_SHARE, MOST_ROWS
 from audit.auditor.verdict import STATED_SIZE
 from audit.bounds import detectable_by_event
 from audit.evidence.words import event_in_words
+from reference.common.numbers import text_below
 
 EVENT_PROBABILITIES = (0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 """Probabilities of an event, on the input where it is rarer, for which to state the smallest detectable loss."""
@@ -27,6 +28,12 @@ SEEN_TO_BE_CHOSEN = 50
 
 Even amid the outputs of a mechanism that spends its whole claim; far from them about 30 do.
 """
+
+OTHER_PAIRS = "other pairs of inputs"
+"""Begins what every audit leaves open."""
+
+WEAK_PAIR = 0.5
+"""A pair that shows less than this share of the claim may be a tame one."""
 
 USUAL_COMPETITORS = 64
 """Scores of one coordinate that are judged together, about."""
@@ -119,8 +126,28 @@ class EstimateReach:
         needed = self.draws_needed()
         if needed is None:
             return "no number of draws that can be counted would decide"
+        decided = f"about {needed:,} draws would decide"
+        if self.claimed < 1:
+            # most events are as rare as that
+            return decided
         rare = f"an event that one input has less often than once in {math.exp(self.claimed):,.0f} outputs"
-        return f"about {needed:,} draws would decide, if there is {rare}"
+        return f"{decided}, if there is {rare}"
+
+    def of_other_pairs(self, *, chosen: bool) -> str:
+        """Name the other pairs of inputs; if this one shows little of the claim, ask for a more extreme one.
+
+        Parameters
+        ----------
+        chosen : bool
+            Whether the pair is the user's, of whom nobody knows how extreme it is, and the claim is not refuted.
+        """
+        bound = self.estimate.epsilon_lower_bound
+        if not chosen or bound >= WEAK_PAIR * self.claimed:
+            return OTHER_PAIRS
+        shows = f"this pair shows {text_below(bound, 2)} of the claimed {self.claimed:g}"
+        if self.searched:
+            return f"{OTHER_PAIRS} ({shows}: does the searched range go beyond what your code clips?)"
+        return f"{OTHER_PAIRS} ({shows}: is it the most extreme your code accepts?)"
 
     def of_other_events(self, searched: Sequence[str] = FAMILIES, names: Sequence[str] = ()) -> list[str]:
         """Say what other events would show.
@@ -159,7 +186,8 @@ class EstimateReach:
         if detectable is None:
             parts.append("any loss at all: with this many draws this event cannot refute this claim")
         else:
-            parts.append(f"losses below {detectable:.3g}, the smallest that this event shows in nine runs of ten")
+            smallest = "the smallest that this event shows in nine runs of ten"
+            parts.append(f"losses on this pair below {detectable:.3g}, {smallest}")
         leak = self.rarest_leak
         if leak is not None:
             often = f"happen less often than about once in {1 / leak:,.0f} draws"

@@ -24,7 +24,9 @@ from audit.evidence.request import EstimateRequest, Judged
 from audit.evidence.told import told_of_estimate
 from audit.evidence.words import unseen_in_words
 from audit.subjects.adjacency import UNCHECKED, noted_equal
+from audit.subjects.descriptions import CatalogueDescription, core
 from audit.subjects.programs import ProgramDescription
+from audit.subjects.releases import MechanismDescription
 from reference.common.documents import plain
 from reference.common.numbers import decimal_text
 
@@ -185,7 +187,11 @@ class EstimateResult:
 
     def not_ruled_out(self) -> str:
         """Say in plain words what this result leaves open."""
-        parts = ["other neighbouring inputs", *([] if self.not_searched is None else [self.not_searched])]
+        # the worst pairs of our own mechanisms are known
+        own = isinstance(core(self.request.subject), MechanismDescription | CatalogueDescription)
+        chosen = not own and self.verdict("ideal") == "not refuted"
+        parts = [self.reach.of_other_pairs(chosen=chosen)]
+        parts += [] if self.not_searched is None else [self.not_searched]
         search = self.inputs.get("search", {})
         if search.get("pairs_untried"):
             sifted = search["pairs_sifted"]

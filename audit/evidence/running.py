@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from threading import Lock
-from types import FrameType
-from typing import Any, NoReturn
+from threading import Lock, get_ident
+from types import FrameType, TracebackType
+from typing import Any, NoReturn, Self
 
 OUR_ROOM = f"{__name__.rpartition('.')[0]}."
 """Prefix of the modules to skip when looking for the caller's line."""
+
+KEEPERS = ("threading", "concurrent.futures", "multiprocessing")
+"""Modules that end threads; what is raised in one reaches nobody, unless a result is asked for."""
 
 OF_PYTHON = (f"{sysconfig.get_path('stdlib')}/", "<frozen ")
 """Prefixes of the files of Python itself, but for what is installed there: they start threads."""
@@ -32,6 +35,12 @@ class RunningTest:
         Of the test.
     fail : callable
         Ends the test with these words.
+    numbers : iterator of int
+        Of the calls.
+    begun, ended : int
+        Calls so far.
+    elsewhere : list
+        What calls raised in other threads than that of the test.
     """
 
     left: int | None
@@ -39,10 +48,31 @@ class RunningTest:
     fail: Callable[[str], NoReturn]
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     lock: Any = field(default_factory=Lock)
+    begun: int = 0
+    ended: int = 0
+    elsewhere: list[tuple[Assertion, BaseException]] = field(default_factory=list)
+    thread: int = field(default_factory=get_ident)
 
     def begin(self) -> Assertion:
         """Return the next assertion, which the caller makes."""
-        return Assertion(self, next(self.numbers), self._place())
+        with self.lock:
+            self.begun = next(self.numbers)
+            return Assertion(self, self.begun, self._place())
+
+    @property
+    def unseen(self) -> str | None:
+        """What the test did not see: what a call raised in a thread that ended by it, or a call that goes on."""
+        for call, problem in self.elsewhere:
+            # whoever catches an exception, or has it raised again, is the outermost in its trace
+            outermost = problem.__traceback__
+            caught_by = "" if outermost is None else str(outermost.tb_frame.f_globals.get("__name__"))
+            if caught_by.startswith(KEEPERS):
+                said = str(problem)
+                # an assertion names its call itself
+                return f"in another thread: {said if str(call) in said else f'{call}: {said}'}"
+        if (going := self.begun - self.ended) > 0:
+            return f"{going:,} of {self.begun:,} calls had not ended when the test did"
+        return None
 
     def _place(self) -> str | None:
         """Return the line of the running call in the test; with a helper, that line, too."""
@@ -80,6 +110,19 @@ class Assertion:
     test: RunningTest
     number: int
     place: str | None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Keep what is raised in another thread, where the test may not see it."""
+        with self.test.lock:
+            self.test.ended += 1
+            if problem is not None and get_ident() != self.test.thread:
+                self.test.elsewhere.append((self, problem))
 
     def __str__(self) -> str:
         """Return the number, and the line."""

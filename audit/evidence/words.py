@@ -12,8 +12,10 @@ import numpy as np
 
 from audit.auditor.events import Event
 from audit.auditor.events.bits import EqualityScore
+from audit.auditor.events.scores import AdditiveScore
+from audit.auditor.events.trees import TreeScore
 from audit.auditor.tally import CertifiedEvent
-from audit.bounds import Counts, p_value
+from audit.bounds import Counts, largest_certifiable_epsilon, p_value
 from reference.common.numbers import text_below
 from reference.common.printable import printable
 
@@ -51,6 +53,8 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
         case "logistic":
             return f"{_sum_in_words(event, names)} {document['relation']} {event.threshold:.6g}"
     exact = f"{document['relation']} {event.threshold:.6g}"
+    if document["score"] in LEARNED:
+        return f"{_learned_in_words(event, names)} {exact}"
     if document["score"] == "bits":
         offset = f" - {document['offset']:g}" if document["offset"] else ""
         return f"{document['kind']} of {where}{offset} {exact}"
@@ -176,7 +180,40 @@ def _multiple_in_words(modulus: int, residues: Sequence[int], unit: float) -> st
 
 
 HEAVIEST = 3
-"""Weights of a sum that are named."""
+"""Weights of a sum that are named, and coordinates of a learned score."""
+
+LEARNED = (AdditiveScore.name, TreeScore.name)
+"""Scores that no few numbers tell."""
+
+
+def _learned_in_words(event: Event, names: Sequence[str]) -> str:
+    """Say how many coordinates a learned score looks at, and which weigh most."""
+    document = event.to_json()
+    if document["score"] == AdditiveScore.name:
+        weights = np.ptp(np.asarray(document["log_ratios"], dtype=np.float64), axis=1)
+    else:
+        splits = zip(document["feature"], document["tree_threshold"], strict=True)
+        inner = [k for tree in splits for k, at in zip(*tree, strict=True) if at is not None]
+        weights = np.bincount(inner).astype(np.float64)
+    width = None if event.quantiser is None else len(event.quantiser.steps)
+    order = np.argsort(-weights, kind="stable")
+    used = [int(k) for k in order if weights[k]]
+    if document["score"] == AdditiveScore.name and len(weights) == 1:
+        # a row of bins that serves every coordinate
+        used = list(range(width or 0))
+        weights = np.ones(len(used))
+    told = [coordinate_in_words(event, k, names) for k in used[:HEAVIEST]]
+    if not told:
+        return "a score learned from all coordinates"
+    if len(used) <= HEAVIEST:
+        return f"a score learned from {_listed(told)}"
+    many = f"all {width:,}" if len(used) == width else f"{len(used):,}"
+    heavy = f" ({_listed(told)} weigh most)" if np.ptp(weights[: max(used) + 1]) else ""
+    return f"a score learned from {many} coordinates{heavy}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _sum_in_words(event: Event, names: Sequence[str]) -> str:
@@ -211,6 +248,32 @@ def barely_refuted(
         f"barely refuted: at significance {CLEAR:g} the claim would stand, and chance refutes a right one in up "
         f"to {significance:g} of all runs; repeat {'with another seed and' if seeded else 'it with'} more draws"
     )
+
+
+AS_LARGE = 1 - 1e-9
+"""Share of the largest bound from which a bound is that one, but for rounding."""
+
+
+def at_the_limit(found: CertifiedEvent, draws: int, delta: float, significance: float) -> str | None:
+    """Say that a bound is no measured loss, where its event never happened on one input; None if it did.
+
+    Parameters
+    ----------
+    found : CertifiedEvent
+    draws : int
+        Of all phases and both inputs.
+    delta, significance : float
+    """
+    if found.counts.unlikely:
+        return None
+    never = f"the event never happened on the {'right' if found.event.likely_input == 'left' else 'left'}"
+    most = largest_certifiable_epsilon(
+        found.counts.effective.likely_draws, delta, found.share * significance, found.method
+    )
+    bound = found.epsilon_lower_bound
+    if bound < AS_LARGE * most:
+        return f"more draws may show more than {text_below(bound, 4)}: {never}"
+    return f"{text_below(bound, 4)} is the most that {draws:,} draws can show: {never}"
 
 
 SHORT_INPUT, SHORT_RECORD, FEW_RECORDS = 300, 100, 3

@@ -314,7 +314,7 @@ def test_text_names_the_witness_and_what_was_not_ruled_out(capsys, adjacency):
         "inputs, right:",
         "event: ",
         "again: python -m",
-        "not ruled out: other neighbouring",
+        "not ruled out: other pairs of inputs; what",
     ):
         assert part in text
 

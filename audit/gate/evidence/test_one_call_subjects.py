@@ -105,11 +105,11 @@ class SeldomBare:
 def test_pass_says_how_rare_a_leak_it_could_not_see():
     found = assert_private(SeldomBare(), [1.0], [0.0], epsilon=1, adjacency="replace_one", draws=50_000)
     leak = "leaks that happen less often than about once in "
-    (line,) = [line for line in str(found).splitlines() if line.startswith("  not ruled out: other inputs and")]
+    (line,) = [line for line in str(found).splitlines() if line.startswith("  not ruled out: other pairs of")]
     assert leak in line
     assert int(line.partition(leak)[2].split()[0]) < 1_000
     told = found.to_json()["not_ruled_out"]
-    assert told.startswith("other neighbouring inputs; what another event would show")
+    assert told.startswith("other pairs of inputs; what another event would show")
     assert line.partition("events; ")[2] in told
     # a claim that is refuted leaves nothing open
     with pytest.raises(AssertionError, match=r"^refuted") as refuted:

@@ -161,13 +161,17 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     assert "\n  inputs: [3.0] against [0.0]\n" in done.stdout
     # the imported call keeps the trace of the test
     assert re.search(
-        r"AssertionError: refuted: epsilon(.*\n)+E +call 2, at test_mine.py:\d+, on inputs \[5.0\]", done.stdout
+        r"AssertionError: refuted: epsilon.*\n.*\nE +inputs: \[5.0\] against \[0.0\]\n(E.*\n)+?"
+        r"E +call 2, at test_mine.py:\d+\n",
+        done.stdout,
     )
     assert re.search(
-        r"call 1, at test_mine.py:\d+: refuted: (.*\n)+  inputs: an Unshown against an Unshown\n", done.stdout
+        r"call 1, at test_mine.py:\d+: refuted: .*\n.*\n  inputs: \[3.0\] against \[0.0\]\n", done.stdout
     )
     assert re.search(
-        r"refuted: epsilon(.*\n)+E +call 1, at test_mine.py:\d+ \(in <string>:1\), on inputs \[4.0\]", done.stdout
+        r"refuted: epsilon.*\n.*\nE +inputs: \[4.0\] against(.*\n)+?E +call 1, at test_mine.py:\d+ "
+        r"\(in <string>:1\)\n",
+        done.stdout,
     )
     # the number is that of the beginning, and the library of threads is no place
     assert re.search(r"call 1: refuted: epsilon(.*\n)+?  inputs: \[6.0\] against", done.stdout)
@@ -185,11 +189,148 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
     wrong = dict(found["test_sum_with_half_the_noise"])
     assert float(wrong["audit.epsilon_lower_bound"]) > 1
     assert json.loads(wrong["audit.witness"])["counts"]["likely"] > 0
+    assert wrong["audit.inputs"] == "[0.0, 2.0] against [0.0, 0.0]"
     for test in ("test_right_ones_twice", "test_calls_in_threads"):
         names = [name for name, _ in found[test]]
         assert {"audit.verdict", "audit.2.verdict"} < set(names)
         assert len(names) == len(set(names))
     assert dict(found["test_calls_in_threads"])["audit.verdict"] == "refuted"
+
+
+SILENT = """
+import audit
+import pytest
+import threading
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+HOW = {"epsilon": 1, "draws": 4_000}
+
+ended = threading.Event()
+
+def right(data, rng):
+    return sum(data) + rng.laplace()
+
+def in_thread(function):
+    one = threading.Thread(target=function)
+    one.start()
+    one.join()
+
+def refuted(assert_private=audit.assert_private):
+    assert_private(right, [9.0], [0.0], **HOW)
+
+@pytest.mark.audit_draws(50_000)
+def test_silent_marker_alone():
+    pass
+
+@pytest.mark.audit_draws(50_000)
+def test_silent_fixture_alone(assert_private):
+    pass
+
+class TestSilentOfUnittest(unittest.TestCase):
+    @pytest.mark.audit_draws(50_000)
+    def test_silent_method(self):
+        pass
+
+def test_silent_thread(assert_private):
+    in_thread(lambda: refuted(assert_private))
+
+def test_silent_imported_call_in_a_thread():
+    in_thread(refuted)
+
+def test_silent_failure_in_a_thread(assert_private):
+    in_thread(lambda: assert_private(lambda data, rng: 1 / 0, [9.0], [0.0], **HOW))
+
+def test_silent_future(assert_private):
+    with ThreadPoolExecutor(1) as others:
+        others.submit(refuted, assert_private)
+
+def test_silent_thread_that_goes_on(assert_private):
+    begun = threading.Event()
+    def slow(data, rng):
+        begun.set()
+        ended.wait(60)
+        return right(data, rng)
+    threading.Thread(target=lambda: assert_private(slow, [1.0], [0.0], **HOW)).start()
+    begun.wait()
+
+@pytest.mark.audit_draws(50_000)
+def test_heard_call(assert_private):
+    assert_private(right, [1.0], [0.0], **HOW)
+
+@pytest.mark.audit_draws(50_000)
+def test_heard_call_in_a_thread():
+    in_thread(lambda: audit.assert_private(right, [1.0], [0.0], **HOW))
+
+@pytest.mark.audit_draws(50_000)
+def test_heard_call_that_is_refused(assert_private):
+    with pytest.raises(ValueError, match="draws"):
+        assert_private(right, [1.0], [0.0], epsilon=1, draws=-1)
+
+@pytest.mark.audit_draws(50_000)
+def test_heard_skip():
+    pytest.skip("not here")
+
+@pytest.mark.audit_draws(50_000)
+class TestHeardMarkerOfAClass:
+    def test_heard_helper(self):
+        pass
+
+def test_heard_expected(assert_private):
+    with pytest.raises(AssertionError, match="refuted"):
+        refuted(assert_private)
+
+def test_heard_caught(assert_private):
+    try:
+        refuted(assert_private)
+    except AssertionError:
+        pass
+
+class TestHeardOfUnittest(unittest.TestCase):
+    def test_heard_method(self):
+        self.assertRaises(AssertionError, refuted)
+
+def test_heard_result_of_a_future(assert_private):
+    with ThreadPoolExecutor(1) as others:
+        one = others.submit(refuted, assert_private)
+        with pytest.raises(AssertionError, match="refuted"):
+            one.result()
+
+def test_heard_in_the_thread(assert_private):
+    def expected():
+        with pytest.raises(AssertionError, match="refuted"):
+            refuted(assert_private)
+    in_thread(expected)
+
+@pytest.mark.audit_draws(50_000)
+def test_heard_failure():
+    ended.set()
+    assert False
+"""
+
+
+def test_an_audit_not_made_or_a_verdict_lost_is_no_success(tmp_path):
+    """Both passed: a marked test without a call, and a refutation in a thread."""
+    (tmp_path / "test_mine.py").write_text(SILENT, encoding="utf-8")
+    plugin = ["--disable-plugin-autoload", "-p", "audit.evidence.pytest_plugin", "-p", "no:cacheprovider"]
+    words = [sys.executable, "-m", "pytest", *plugin, "-q", "-rN", "--color=no"]
+    words += ["-W", "ignore::pytest.PytestUnhandledThreadExceptionWarning", "--junitxml=report.xml", "."]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, check=False, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    found: dict[str, set[str]] = {}
+    for case in ET.parse(tmp_path / "report.xml").iter("testcase"):
+        found.setdefault(case.get("name", ""), set()).update(one.tag for one in case if one.tag != "properties")
+    silent = {name for name in found if "silent" in name}
+    assert len(silent) == 8
+    assert {name for name, tags in found.items() if "error" in tags} == silent
+    assert {name for name, tags in found.items() if "failure" in tags} == {"test_heard_failure"}
+    said = "no audit was made: the test has the marker audit_draws, and no call of assert_private"
+    assert done.stdout.count(said) == 3
+    assert len(re.findall(r"in another thread: (call 1.*: )?refuted: epsilon is at least", done.stdout)) == 3
+    assert len(re.findall(r"in another thread: call 1, at test_mine.py:\d+: .*ZeroDivisionE", done.stdout)) == 1
+    assert "1 of 1 calls had not ended when the test did" in done.stdout
+    assert done.stdout.count("the test did not see this: ") == 5
 
 
 class Counted:

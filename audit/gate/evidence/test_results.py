@@ -141,7 +141,8 @@ def test_an_assertion_and_a_result_tell_the_same_of_one_estimate(other_claim):
     """All but the inputs, which only a result names; the broken control is another claim."""
     result = carried("own")
     claimed = result.claimed + other_claim
-    finding = OneCallFinding(claimed, result.claimed_delta, result.estimate, 0, result.neighbours != UNCHECKED)
+    checked = result.neighbours != UNCHECKED
+    finding = OneCallFinding(claimed, result.claimed_delta, result.estimate, 0, checked, "1 against 2")
     told, of_result = finding.to_json(), result.to_json()
     assert set(told) - set(of_result) == {"seed"}
     for one in (of_result["witness"], of_result["implementation"]["witness"]):

@@ -369,6 +369,36 @@ def kept() -> Certificate:
     return carried_out(Audit.of(request)).certificate("ideal")
 
 
+@pytest.mark.parametrize("judged", ["ideal", "implementation"])
+def test_a_certificate_that_holds_says_whether_it_refutes(right, judged, capsys, tmp_path):
+    """The last line was `the certificate holds`, for broken code, too."""
+    path, bits = tmp_path / "certificate.json", " at the bits" * (judged == "implementation")
+    changed(right, judged=judged).write(path)
+    assert main([str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"the certificate holds: it refutes (1, 0){bits}"
+
+
+def test_a_certificate_that_refutes_nothing_says_of_what(right, capsys, tmp_path):
+    path = tmp_path / "certificate.json"
+    (request,) = asked("laplace", "--draws", "2000", "--seed", "1")
+    carried_out(Audit.of(request)).certificate("ideal").write(path)
+    assert main([str(path), "--replay"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "the certificate holds: not refuted on this pair"
+    # what does not hold says nothing of the claim
+    changed(right, epsilon_lower_bound=right.epsilon_lower_bound + 1).write(path)
+    assert main([str(path)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "the certificate does not hold"
+
+
+@pytest.mark.parametrize("seeded", [True, False])
+def test_no_seed_is_told_that_would_not_repeat_the_draws(seeded, right, capsys, tmp_path):
+    path = tmp_path / "certificate.json"
+    changed(right, seeded=seeded, seed=7).write(path)
+    main([str(path)])
+    (again,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  again: ")]
+    assert ("--seed 7" in again) is seeded
+
+
 @pytest.mark.parametrize("option", ["--draws", "--seed"])
 def test_options_of_fresh_draws_are_refused_without_them(option, capsys, tmp_path):
     path = tmp_path / "certificate.json"

@@ -8,6 +8,7 @@ import pytest
 from audit.auditor.events import Event, Quantiser, Score
 from audit.auditor.events.bits import BitScore, EqualityScore
 from audit.auditor.events.scores import AdditiveScore, IntervalScore
+from audit.auditor.events.trees import TreeScore
 from audit.auditor.events.values import (
     CategoryScore,
     NotFiniteScore,
@@ -92,13 +93,53 @@ def test_what_occurs_or_does_not_is_said_in_plain_words(score, of_one, of_zero, 
         (EqualityScore(), 1.0, True, "two coordinates are equal, bit for bit"),
         (EqualityScore(), 2.0, True, "3 or more coordinates are equal, bit for bit"),
         (OneSidedScore(0, np.array([1.0])), 0.0, True, "any output"),
-        # null control: a learned score of many values keeps its name
-        (AdditiveScore(np.zeros((1, 1)), np.zeros((1, 2))), 0.5, True, "additive score >= 0.5"),
+        # bins that serve every coordinate
+        (
+            AdditiveScore(np.zeros((1, 1)), np.zeros((1, 2))),
+            0.5,
+            True,
+            "a score learned from all coordinates >= 0.5",
+        ),
         (BitScore(0, "divisor", 1.0), -3.0, True, "divisor of output[0] - 1 >= -3"),
     ],
 )
 def test_events_of_few_values_name_them(score: Score, threshold: float, at_least: bool, said: str):
     assert event_in_words(Event(score, threshold, at_least, "left")) == said
+
+
+def additive(*spans: float) -> AdditiveScore:
+    return AdditiveScore(np.zeros((len(spans), 1)), np.array([[-span / 2, span / 2] for span in spans]))
+
+
+def trees(*features: int) -> TreeScore:
+    """Return stumps, one for each of these coordinates."""
+    count = len(features)
+    feature, threshold = np.zeros((count, 3), dtype=np.intp), np.full((count, 3), np.inf)
+    feature[:, 0], threshold[:, 0] = features, 0.5
+    children = np.tile(np.array([1, 1, 2]), (count, 1)), np.tile(np.array([2, 1, 2]), (count, 1))
+    return TreeScore(feature, threshold, *children, np.zeros((count, 3)), 1)
+
+
+@pytest.mark.parametrize(
+    ("score", "width", "said"),
+    [
+        (additive(0.1, 3.0, 0.2, 1.0), 4, "all 4 coordinates (output[1], output[3] and output[2] weigh most)"),
+        (additive(0.0, 3.0, 0.0, 1.0), 4, "output[1] and output[3]"),
+        (additive(0.0, 3.0, 1.0, 2.0, 4.0), 5, "4 coordinates (output[4], output[1] and output[3] weigh most)"),
+        (additive(1.0, 1.0, 1.0, 1.0), 4, "all 4 coordinates"),
+        (additive(2.0), 3, "output[0], output[1] and output[2]"),
+        (additive(2.0), 10, "all 10 coordinates"),
+        (additive(2.0), 1, "output[0]"),
+        (trees(2, 1, 2), 3, "output[2] and output[1]"),
+        (trees(2, 0, 2, 1, 1, 2, 3), 4, "all 4 coordinates (output[2], output[1] and output[0] weigh most)"),
+    ],
+)
+def test_learned_scores_say_of_which_coordinates_they_are(score, width, said):
+    """It said `additive score <= -1.87`."""
+    event = Event(score, -1.87, False, "left", Quantiser(np.full(width, 2.0**-16)))
+    assert event_in_words(event) == f"a score learned from {said} <= -1.87"
+    # exactly, for other programs
+    assert (event.to_json()["score"], event.to_json()["threshold"]) == (score.name, -1.87)
 
 
 def test_names_of_coordinates_are_used():
