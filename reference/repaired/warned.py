@@ -62,10 +62,10 @@ def rare_label_warnings(model: Model, domain: Domain) -> Iterator[str]:
         whom, rare, few = "nearly everybody", 1 - rare, 1 - chosen
     if few > HARDLY_ANY or rare > RARE:
         return
-    ranks = "" if model.fairness == "none" else ", which fairness `none` does better"
+    apart = "" if model.fairness == "none" else ", or by `predict_proba`, which thresholds by group do not move"
     yield (
         f"by forecast the model selects {whom}, as about {rare:.2g} of the records have label "
-        f"{int(chosen <= 0.5)}: rank by score instead{ranks}"
+        f"{int(chosen <= 0.5)}: rank by score instead{apart}"
     )
 
 
