@@ -345,7 +345,9 @@ def test_metrics_of_many_groups():
     assert equalized_odds_difference(prediction[:2], y[:2], z[:2]) is None
 
 
-@pytest.mark.filterwarnings("ignore:noise leaves", "ignore:probes cannot", "ignore:the fit stopped short")
+@pytest.mark.filterwarnings(
+    "ignore:probes show", "ignore:noise hides", "ignore:probes cannot", "ignore:the fit stopped short"
+)
 @pytest.mark.filterwarnings("ignore:fairness without the group is dear")
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_the_estimator_and_its_file_guess_the_group(tmp_path, fairness):
@@ -368,7 +370,9 @@ def test_the_estimator_and_its_file_guess_the_group(tmp_path, fairness):
             load_repaired(tmp_path / "broken.json")
 
 
-@pytest.mark.filterwarnings("ignore:noise leaves", "ignore:probes cannot", "ignore:the fit stopped short")
+@pytest.mark.filterwarnings(
+    "ignore:probes show", "ignore:noise hides", "ignore:probes cannot", "ignore:the fit stopped short"
+)
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalised_odds"])
 def test_the_estimator_takes_three_groups_and_its_file_predicts(tmp_path, fairness):
     columns = table(3000, 0)

@@ -216,7 +216,7 @@ def test_unusable_requests_are_refused():
         RepairedClassifier(domain=marked).fit(X, Y, sensitive_features=Z)
 
 
-@pytest.mark.filterwarnings("ignore:noise leaves")
+@pytest.mark.filterwarnings("ignore:probes show", "ignore:noise hides")
 def test_one_group_warns_the_data_holder():
     with pytest.warns(DataHolderWarning, match="all records have the group m,"):
         RepairedClassifier(domain=DOMAIN, random_state=3).fit(X, Y, sensitive_features=["m"] * len(Y))
@@ -272,7 +272,7 @@ def test_a_further_fit_of_a_released_model_is_counted(tmp_path):
     assert len(ledger.releases) == 2
 
 
-@pytest.mark.filterwarnings("ignore:noise leaves")
+@pytest.mark.filterwarnings("ignore:probes show", "ignore:noise hides")
 def test_few_records_are_warned_of_in_the_words_of_the_advice():
     model = RepairedClassifier(domain=DOMAIN, epsilon="0.01", random_state=0)
     with pytest.warns(FewRecordsWarning, match="not with this many records.*; a model that noise drowns may"):

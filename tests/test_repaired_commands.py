@@ -25,7 +25,7 @@ from reference.domain.binning import binned
 from reference.domain.file import DomainFile
 from reference.domain.markers import Marker
 from reference.records import encode_table
-from reference.repaired import prepared, released, repaired_logistic
+from reference.repaired import prepared, repaired_logistic, warned
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.interval import Limits
 from reference.repaired.released import load_repaired
@@ -342,14 +342,13 @@ def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness, monkeyp
     one = hidden_groups(SimpleNamespace(model=model, domain=release.domain))
     assert one == (["m"] if fairness == "demographic_parity" else ["f with income high"])
     # a fit says it too, where it says nothing else of noise; the null control hides none
-    monkeypatch.setattr(released, "doubt_of", lambda *_: None)
-    monkeypatch.setattr(released, "probe_warnings", lambda _: ())
+    monkeypatch.setattr(warned, "doubt_of", lambda *_: None)
+    monkeypatch.setattr(warned, "probe_warnings", lambda _: ())
     for hides in (True, False):
         noise[1] = 1.0 if hides else 0.01
         probes = tuple(one._replace(noise=tuple(noise.tolist())) for one in release.model.cells.probes)
         seen = replace(release.model, cells=replace(release.model.cells, probes=probes))
-        told = SimpleNamespace(model=seen, domain=release.domain, slack=0)
-        assert released.RepairedRelease.noise_warnings.fget(told) == (released.HIDDEN_GROUPS,) * hides
+        assert list(warned.noise_warnings(seen, release.domain.domain, 0.0)) == [warned.HIDDEN_GROUPS] * hides
 
 
 def test_a_card_names_the_smaller_of_two_groups_where_its_size_is_lost(run, folder):

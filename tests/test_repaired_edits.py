@@ -27,7 +27,7 @@ from tests.test_repaired_classifier import NEW, NEW_Z, fitted
 TRIED = 150
 """Edits of each file."""
 
-IGNORED = ("noise", "chance alone", "probes cannot", "fairness without the group is dear")
+IGNORED = ("noise", "chance alone", "probes cannot", "probes show", "fairness without the group is dear")
 pytestmark = pytest.mark.filterwarnings(*(f"ignore:{one}" for one in IGNORED))
 
 OTHERS: tuple[Any, ...] = (

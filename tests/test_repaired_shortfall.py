@@ -303,9 +303,9 @@ def test_where_noise_drowns_probes_a_release_says_what_may_be_left():
     for seed, epsilon in itertools.product(range(4), ("0.05", "0.1")):
         model = repaired_logistic(records, Budget(epsilon, "1e-5"), fairness="demographic_parity", rng=seed)
         about = {"slack": Fraction(0), "noise": "hardened", "seeded": False}
-        (said,) = RepairedRelease.of(model, DomainFile.of(records.domain), **about).noise_warnings
-        assert said.split(",")[0] in probe_warnings(model.noise_of_probes)[0]
-        assert difference(model, records) <= float(said.partition("and may leave ")[2].partition(":")[0]) <= 1
+        said = RepairedRelease.of(model, DomainFile.of(records.domain), **about).noise_warnings[0]
+        most = said.partition("and may leave a difference of about ")[2].partition(":")[0]
+        assert difference(model, records) <= float(most) <= 1
         less += model.noise_of_probes < difference(model, records)
     # the broken control
     assert less

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,7 +24,7 @@ LEAST = Fraction(1, 2)
 """Share of these that a variant must explain to be named."""
 
 NEARLY_ALL = Fraction(9, 10)
-"""Share of the cases with a bug's flag that must fail in a program that has it."""
+"""Share of the cases with a bug's flag that must fail in a step that has it."""
 
 
 MARGINAL = Fraction(1, 10)
@@ -70,29 +70,53 @@ class Diagnosis:
 
 
 def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
-    """Return the bugs that explain the failed cases, the best explanation first."""
+    """Return the bugs that explain the failed cases, the best explanation first.
+
+    A bug is ruled out where cases that catch it are answered right.
+    """
+    possible = _possible(found)
     failed = {one.case.tc_id: one for one in found if one.status == "failed"}
-    compared = {flag: one for flag in MUTANTS if (one := _explained(flag, failed))[0]}
+    carried = {flag: [one for one in failed.values() if (flag, _step(one)) in possible] for flag in MUTANTS}
+    compared = {flag: one for flag in MUTANTS if (one := _explained(flag, carried[flag]))[0]}
     # if the program has a bug, nearly all its cases fail
     share = {flag: _failed_share(flag, found) for flag in compared}
     explained: list[Diagnosis] = []
     left = set(failed)
     while left:
-        gains = {
-            flag: len(same & left) * share[flag]
+        covered = {
+            flag: left & _covered(same, asked, carried[flag])
             for flag, (same, asked) in compared.items()
             if _is_suspect(same, asked, left, share[flag])
         }
+        gains = {flag: len(cases) * share[flag] for flag, cases in covered.items()}
         best = max(gains, key=lambda flag: (gains[flag], compared[flag][0] == compared[flag][1], flag), default="")
         if not gains.get(best):
             break
         same, asked = compared[best]
         explained.append(_diagnosis(best, same, len(asked), found))
-        # a case that the variant was not asked about counts as explained if it has the flag
-        left -= same | (
-            {number for number in left if best in failed[number].case.flags} if same == asked else set()
-        )
+        left -= covered[best]
     return [replace(one, unexplained=len(left)) for one in explained]
+
+
+def _step(one: Outcome) -> tuple[Any, ...]:
+    """Return what a case asks for: a program may have a bug in one of its steps alone."""
+    return (one.kind, *(one.case.given.get(name) for name in ("kind", "mechanism")))
+
+
+def _possible(found: Sequence[Outcome]) -> set[tuple[str, tuple[Any, ...]]]:
+    """Return flags with the steps in which their bugs are not ruled out: nearly all cases that catch them fail."""
+    failed, answered = Counter[Any](), Counter[Any]()
+    for one in found:
+        if one.status in ("passed", "failed"):
+            marks = [(flag, _step(one)) for flag in one.case.flags]
+            answered.update(marks)
+            failed.update(marks if one.status == "failed" else ())
+    return {mark for mark, count in answered.items() if failed[mark] >= NEARLY_ALL * count}
+
+
+def _covered(same: set[int], asked: set[int], carried: Sequence[Outcome]) -> set[int]:
+    """Return the cases that a bug explains: if all compared ones, also those that were not."""
+    return same | ({one.case.tc_id for one in carried} if same == asked else set())
 
 
 def _is_suspect(same: set[int], asked: set[int], left: set[int], share: float) -> bool:
@@ -108,9 +132,8 @@ def _failed_share(flag: str, found: Sequence[Outcome]) -> float:
     return answered.count("failed") / len(answered) if answered else 0.0
 
 
-def _explained(flag: str, failed: dict[int, Outcome]) -> tuple[set[int], set[int]]:
+def _explained(flag: str, carried: Sequence[Outcome]) -> tuple[set[int], set[int]]:
     """Return the failed cases that a variant answers in the same way, and all those it was asked."""
-    carried = [one for one in failed.values() if flag in one.case.flags]
     asked = carried[:: max(1, len(carried) // ASKED)]
     same = {one.case.tc_id for one in asked if _agrees(one, mutated(flag, one.kind, one.case.given))}
     return same, {one.case.tc_id for one in asked}

@@ -93,7 +93,8 @@ class Report:
         rest = self._unexplained()
         if rest:
             yield ""
-            yield f"{len(rest)} failed cases match no bug that has a name here: there is another bug"
+            more = ": they may be one more bug, or all may be one that has no name here" if self.diagnoses else ""
+            yield f"{len(rest)} failed cases match no bug that has a name here{more}"
         for group in dict.fromkeys(map(_group, rest)):
             for off in factors([one for one in rest if _group(one) == group]):
                 yield f"  {group}: {off}"

@@ -19,7 +19,14 @@ from reference.common.files import json_text
 from reference.common.numbers import short_text
 from reference.common.page import Page
 from reference.domain.file import load_domain_file
-from reference.repaired.advice import DROWNED_MODEL, NO_CONSTANT, Advice, advise, zero_one_hints
+from reference.repaired.advice import (
+    DROWNED_MODEL,
+    NO_CONSTANT,
+    WITHIN,
+    Advice,
+    advise,
+    zero_one_hints,
+)
 from reference.repaired.classifier import RepairedClassifier
 from reference.repaired.schedule import FAIRNESS, NEAR_THE_BEST, USABLE
 from reference.repaired.shortfall import most_paid
@@ -93,8 +100,8 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
     ]
     if found.risk_difference_noise is not None:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
-        about = f"about {found.risk_difference_noise:.3g}, more where a group is small"
-        lines.append(f"Fairness: noise leaves a difference of {rates} of {about}.")
+        within = WITHIN.format(found.risk_difference_noise)
+        lines.append(f"Fairness: probes show the difference of {rates} {within}, worse for small groups.")
         said = (*found.fairness_warnings, *[DROWNED_MODEL] * found.one_group_alone)
         lines += [f"warning: {warning}" for warning in said]
         lines.append(

@@ -76,11 +76,14 @@ REMEDIES: dict[Outlook, str] = {
 
 FEW_RECORDS: tuple[Outlook, ...] = ("poor", "not with this many records")
 
-WITHIN = 1 + Fraction(1, 2**50)
+ENCLOSED = 1 + Fraction(1, 2**50)
 """Factor of a planned epsilon that covers the width of its enclosure."""
 
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
+
+WITHIN = "to within {:.2g} at worst (one standard deviation)"
+"""How precisely probes show a difference."""
 
 NOT_TO_SPEND = "do not spend"
 """In every warning that says so."""
@@ -92,17 +95,28 @@ DROWNED_MODEL = (
 )
 
 
-def probe_warnings(noise: float | None, most: float | None = None) -> tuple[str, ...]:
+def probe_warnings(noise: float | None, most: float | None = None, more: str = "") -> tuple[str, ...]:
     """Return a warning where the noise of all probes together drowns the difference between groups.
 
-    After a fit, `most` is what may be left by forecast, if that is known.
+    The noise says how far probes may be from the difference, not how large it is: what a fit leaves is often
+    less.
+
+    Parameters
+    ----------
+    noise : float or None
+        Standard deviation at most; None without probes.
+    most : float, optional
+        After a fit, what may be left by forecast, which says more than the noise.
+    more : str
+        What else to say after a fit.
     """
     if noise is None or noise <= DROWNED:
         return ()
-    perhaps = "" if most is None else f", and may leave {most:.3g}"
-    about = f"leaves a difference between groups of about {noise:.2g} or more{perhaps}"
-    said = f"noise {about if noise < 1 else 'hides every difference between groups'}"
-    return (f"{said}: declare fewer and larger groups, get more records, or spend more",)
+    within = f"probes show the difference between groups only {WITHIN.format(noise)}"
+    said = within if noise < 1 else "noise hides every difference between groups"
+    if most is not None and noise < 1:
+        said = f"noise hides how far groups are apart, and may leave a difference of about {most:.3g}"
+    return (f"{said}: declare fewer and larger groups, get more records, or spend more{more}",)
 
 
 def chance_warnings(records: int, fairness: str) -> tuple[str, ...]:
@@ -180,7 +194,8 @@ class Advice(Document, frozen=True, kw_only=True):
         Forecast: the share of the gain over the majority class that the noise costs; at most 1.  Rough: see
         `lost_between`.
     risk_difference_noise : float or None
-        Forecast: standard deviation of the difference between groups that the noise of the probes leaves.
+        Forecast: how far all probes together may be from the difference between groups, at most, as a standard
+        deviation; for two groups of one third and two thirds, and with the noise of their share.
     rows_per_person : int
     """
 
@@ -276,7 +291,9 @@ def advise(domain: Domain, n: int, budget: Budget, fairness: str, rows_per_perso
         probes = one / math.sqrt(PROBES) * CELL_NOISE * schedule.cells / n
     elif schedule.probes:
         one = planned_scale(budget, Change(Fraction(2, 3), Fraction(4, 9)), schedule.probes / PROBES) * spread
-        probes = one / math.sqrt(PROBES) / (n * 2 / 9)
+        count = planned_scale(budget, GROUP_COUNT_CHANGE, schedule.group_count) * spread
+        # the noise of the share moves all probes alike, by half of this at most
+        probes = math.hypot(one / math.sqrt(PROBES), count / 2) / (n * 2 / 9)
     return Advice(
         records=n,
         columns=domain.dimension,
@@ -342,8 +359,8 @@ def planned(
         return account
     # A fit has the sizes and scales of its plan, but for probes: their scales are no smaller than planned, for the
     # least sensitivity, and they lose no more.  So it needs no more epsilon, but for the width of an enclosure,
-    # which WITHIN covers.  The loop ends: with wider noise `needed` falls to 0, or a scale leaves the grid.
-    while account.needed * WITHIN > budget.epsilon:
+    # which ENCLOSED covers.  The loop ends: with wider noise `needed` falls to 0, or a scale leaves the grid.
+    while account.needed * ENCLOSED > budget.epsilon:
         wider = RoomyBudget(budget, 1 + 2 * (room_of(account.budget) - 1))
         account = account_of(domain, schedule, wider, counts, hardened=True, rows=rows_per_person)
     return account

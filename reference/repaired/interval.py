@@ -50,9 +50,14 @@ class Limits(NamedTuple):
         """Whether probes say anything."""
         return self.low > 0.0 or self.high < 1.0
 
+    @property
+    def rounded(self) -> tuple[float, float]:
+        """Both, rounded outwards to three digits."""
+        return math.floor(self.low * 1000) / 1000, math.ceil(self.high * 1000) / 1000
+
     def __str__(self) -> str:
         """Return both, rounded outwards."""
-        low, high = math.floor(self.low * 1000) / 1000, math.ceil(self.high * 1000) / 1000
+        low, high = self.rounded
         return f"{low:.3g} to {high:.3g}"
 
 

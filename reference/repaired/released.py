@@ -21,13 +21,12 @@ from reference.domain.file import DomainFile
 from reference.readings import RowsPerPerson
 from reference.repaired import sums
 from reference.repaired.account import Account
-from reference.repaired.advice import probe_warnings
 from reference.repaired.cells import CellProbe, Cells
 from reference.repaired.curator import largest_loss
 from reference.repaired.model import Model
 from reference.repaired.schedule import cells_of, group_models_of
 from reference.repaired.scheduled import changes_of_counts, require_scheduled
-from reference.repaired.shortfall import Shortfall, costs_of, doubt_of, doubted, shortfall_of
+from reference.repaired.shortfall import Shortfall, shortfall_of
 from reference.repaired.spent import (
     CELL_COUNTS,
     CELL_PROBE,
@@ -40,14 +39,10 @@ from reference.repaired.spent import (
     deviation_of,
 )
 from reference.repaired.threshold import Probe
+from reference.repaired.warned import noise_warnings, rare_label_warnings
 
 ROUNDED = 1e-6
 """Relative error that a file may have: floats are rounded."""
-
-HIDDEN_GROUPS = (
-    "noise hides how some groups are treated, which the card names: declare fewer and larger groups, get more "
-    "records, or spend more"
-)
 
 FARTHEST = 40
 """Noise is never so many standard deviations from 0: by chance once in 10^49 files."""
@@ -423,16 +418,9 @@ class RepairedRelease(
 
     @property
     def noise_warnings(self) -> tuple[str, ...]:
-        """What noise hides of the differences between groups."""
+        """What noise hides of the differences between groups, and whether the model selects hardly anybody."""
         model, domain = self.model, self.domain.domain
-        dear, slack = costs_of(model, domain), float(self.slack)
-        drowned = probe_warnings(model.noise_of_probes)
-        if drowned:
-            drowned = probe_warnings(model.noise_of_probes, doubted(model, domain, slack))
-        doubt = None if drowned else doubt_of(model, domain, slack)
-        hidden = model.cells is not None and model.cells.hidden
-        said = (doubt,) if doubt else drowned or (HIDDEN_GROUPS,) * hidden
-        return said + ((dear,) if dear else ())
+        return (*noise_warnings(model, domain, float(self.slack)), *rare_label_warnings(model, domain))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -116,13 +116,15 @@ def shortfall_of(model: Model, domain: Domain, slack: float) -> Shortfall | None
 def doubted(model: Model, domain: Domain, slack: float) -> float | None:
     """Return the difference that may be left, where probes cannot show that it is at most APART above the slack.
 
-    Nothing is said of a shortfall, which says more, and where limits rule it out.
+    It is a forecast, cut to the limits, rounded outwards.  Nothing is said of a shortfall, which says more, and
+    where limits rule it out.
     """
     found = estimated(model, domain, slack, WARY)
     most = 0.0 if found is None else min(1.0, math.ceil(_most(found, model, domain) * 1000) / 1000)
     if most <= slack + APART or shortfall_of(model, domain, slack) is not None:
         return None
-    return None if limits_of(model, domain).high <= slack + APART else most
+    low, high = limits_of(model, domain).rounded
+    return None if high <= slack + APART else min(max(most, low), high)
 
 
 def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
@@ -133,7 +135,35 @@ def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
     known = f" ({limits} with {CONFIDENCE:.0%} confidence)" if limits.known else ""
     return (
         f"probes cannot show that groups are at most {slack + APART:.6g} apart: noise may leave a difference of "
-        f"about {most:.3g}{known}; get more records, or spend more"
+        f"about {most:.3g}{known}; get more records, or spend more{perhaps_no_help(model, domain, most)}"
+    )
+
+
+def perhaps_no_help(model: Model, domain: Domain, most: float) -> str:
+    """Return a clause for models whose constraint is not shown to help: more may be left than without it.
+
+    It says what a model without it would leave, by forecast.  On average the constraint helps nevertheless.
+
+    Parameters
+    ----------
+    model : Model
+    domain : Domain
+        Of the release.
+    most : float
+        The difference that may be left.
+    """
+    cells = model.cells
+    if not any((model.multiplier,) if cells is None else cells.thresholds):
+        return ""
+    plain = replace(model, multiplier=0.0)
+    if cells is not None:
+        plain = replace(model, cells=replace(cells, thresholds=(0.0,) * cells.groups))
+    found = estimated(plain, domain, 1.0)
+    if found is None or found.difference >= most:
+        return ""
+    return (
+        "; nor do probes show that the constraint helps: without it (fairness `none`, or `tuned(1)`, which spends "
+        f"nothing) the difference would be about {found.difference:.2g} by forecast"
     )
 
 

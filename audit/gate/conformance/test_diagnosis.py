@@ -6,9 +6,11 @@ from functools import cache
 
 import pytest
 
+from audit.conformance import diagnosis
 from audit.conformance.diagnosis import Diagnosis, diagnose
 from audit.conformance.outcome import Outcome, outcomes
 from audit.conformance.program import Reply
+from audit.conformance.report import Report
 from audit.conformance.selection import chosen
 from audit.vectors.answers import answer
 from audit.vectors.build import mutated
@@ -48,6 +50,8 @@ FEW = (
     "ReplaceOneAsAddOrRemove",
     "TrimmedByWrongCount",
     "NanPassesClipping",
+    "L2ForLaplace",
+    "AdjacenciesExchanged",
 )
 
 
@@ -97,3 +101,31 @@ def test_unknown_bug_is_not_named():
         if kind == "Perturbation":
             replies[case.tc_id] = Reply("answered", {"noisy": ["123.456"] * len(case.given["values"])})
     assert diagnose(outcomes(STEP_BY_STEP, replies)) == []
+
+
+def test_a_bug_that_right_answers_rule_out_is_not_named(monkeypatch):
+    """Both give the same records if the group is kept; else the program is right where the other bug is wrong."""
+    found = answered_with("InterceptNotCounted")
+    assert [(one.flag, one.is_certain) for one in diagnose(found)] == [("InterceptNotCounted", True)]
+    others = {flag: kind for flag, kind in MUTANTS.items() if flag != "InterceptNotCounted"}
+    monkeypatch.setattr(diagnosis, "MUTANTS", others)
+    assert diagnose(found) == []
+    assert "another bug" not in " ".join(Report.of("", found).told())
+    # the broken control: nothing is ruled out
+    every = {(flag, diagnosis._step(one)) for one in found for flag in one.case.flags}
+    monkeypatch.setattr(diagnosis, "_possible", lambda _: every)
+    (wrong, *_) = diagnose(found)
+    assert wrong.flag == "KeptGroupNotCounted"
+    assert wrong.failed < wrong.carried
+    (said,) = [line for line in Report.of("", found).told() if "no name here" in line]
+    assert "they may be one more bug, or all may be one that has no name here" in said
+
+
+def test_a_bug_in_one_step_is_named_with_doubt():
+    """Right l2-sensitivities do not rule out that those in l1 are doubled."""
+    replies = dict(right())
+    for kind, case in STEP_BY_STEP:
+        if "SensitivityDoubled" in case.flags and case.given["kind"] == "published_l1":
+            replies[case.tc_id] = Reply("answered", mutated("SensitivityDoubled", kind, case.given))
+    (found,) = diagnose(outcomes(STEP_BY_STEP, replies))
+    assert (found.flag, found.is_certain) == ("SensitivityDoubled", False)

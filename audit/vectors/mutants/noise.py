@@ -44,6 +44,24 @@ class WholeEpsilonForEach(Broken):
         return scale_s / count, scale_n / count
 
 
+class L2ForLaplace(Broken):
+    """Laplace noise is calibrated to the l2-sensitivity.
+
+    Too little noise by a factor that grows with d, up to twelve times among the cases.
+    """
+
+    bug_type = "KNOWN_BUG"
+    claims = ("T1", "T3")
+
+    def scales(self, inputs: Answer, dimension: int) -> tuple[float, float]:
+        scale_s, scale_n = super().scales(inputs, dimension)
+        if inputs["mechanism"] not in LAPLACE:
+            return scale_s, scale_n
+        l2 = math.sqrt(self.published_l2_squared(inputs["fairness"], dimension))
+        factor = l2 / float(self.published_l1(inputs["fairness"], dimension))
+        return factor * scale_s, factor * scale_n
+
+
 class BudgetsSwapped(Broken):
     """The budget of Phi_s is used for Phi_n and the other way round.
 
@@ -154,6 +172,20 @@ class DecimalLogarithm(Broken):
         super().gaussian_sigma(l2_sensitivity_squared, epsilon, delta)
         logarithm, e = max(0.0, float(extended_logarithm(delta).upper)) / math.log(10), float(epsilon)
         return math.sqrt(2 * l2_sensitivity_squared) / (2 * e) * (math.sqrt(logarithm) + math.sqrt(logarithm + e))
+
+
+class DeltaHalved(Broken):
+    """Theorem 2's sigma is computed for half of delta.
+
+    More noise than stated: one of two tails was counted once too often.
+    """
+
+    bug_type = "BASIC"
+    claims = ("T2",)
+
+    def gaussian_sigma(self, l2_sensitivity_squared: Fraction, epsilon: Fraction, delta: Fraction) -> float:
+        super().gaussian_sigma(l2_sensitivity_squared, epsilon, delta)
+        return super().gaussian_sigma(l2_sensitivity_squared, epsilon, delta / 2)
 
 
 class AnalyticWithinTheorem2(Broken):

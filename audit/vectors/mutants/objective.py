@@ -304,6 +304,39 @@ class SensitivityOfOneRecord(Broken):
         return super().published_l2_squared(fairness, dimension) / 4
 
 
+class SensitivityDoubled(Broken):
+    """Delta_1 and Delta_2, which are of replaced records already, are doubled once more for replacing.
+
+    Twice the noise that is needed.
+    """
+
+    bug_type = "ADJACENCY"
+    claims = ("L1", "L2", "L3", "L4")
+
+    def published_l1(self, fairness: str, dimension: int) -> Fraction:
+        return super().published_l1(fairness, dimension) * 2
+
+    def published_l2_squared(self, fairness: str, dimension: int) -> Fraction:
+        return super().published_l2_squared(fairness, dimension) * 4
+
+
+class FairnessCountedOnce(Broken):
+    """The fairness term adds d to the sensitivity instead of 2d, as if it moved by one record's share alone.
+
+    Too little noise: d^2/4 + 2d where the paper has d^2/4 + 3d.
+    """
+
+    bug_type = "SENSITIVITY"
+    claims = ("L2", "L4")
+
+    def published_l1(self, fairness: str, dimension: int) -> Fraction:
+        return super().published_l1(fairness, dimension) - dimension * (fairness != "none")
+
+    def published_l2_squared(self, fairness: str, dimension: int) -> Fraction:
+        # (3 d^(1/2))^2 becomes (2 d^(1/2))^2
+        return super().published_l2_squared(fairness, dimension) - 5 * dimension * (fairness != "none")
+
+
 class L2SquaredTwice(Broken):
     """Delta_2 is used without its root: the number under the root is taken for Delta_2.
 
@@ -343,6 +376,26 @@ class SupremumOfAddOrRemove(Broken):
 
     def exact_l2_squared(self, setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
         return super().exact_l2_squared(_added(setting), weight_s, weight_n)
+
+
+class AdjacenciesExchanged(Broken):
+    """The supremum over neighbours is taken over replaced records where one is added, and the other way round.
+
+    Too little noise where a record is replaced, too much where one is added.
+    """
+
+    bug_type = "ADJACENCY"
+
+    def exact_l1(self, setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
+        return super().exact_l1(_exchanged(setting), weight_s, weight_n)
+
+    def exact_l2_squared(self, setting: Setting, weight_s: Fraction, weight_n: Fraction) -> Fraction:
+        return super().exact_l2_squared(_exchanged(setting), weight_s, weight_n)
+
+
+def _exchanged(setting: Setting) -> Setting:
+    other = "add_or_remove_one" if setting.adjacency == "replace_one" else "replace_one"
+    return replace(setting, adjacency=other)
 
 
 def _added(setting: Setting) -> Setting:

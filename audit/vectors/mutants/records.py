@@ -275,6 +275,37 @@ class KeptGroupNotCounted(Broken):
         return _rescaled(table, float(np.sqrt(_counted(inputs) / (_counted(inputs) - 1))))
 
 
+class InterceptNotCounted(Broken):
+    """The intercept is not counted when records are scaled into the ball.
+
+    The norm of a record is up to sqrt(2), and every sensitivity is too small.
+    """
+
+    bug_type = "SENSITIVITY"
+    claims = ("L1",)
+
+    def encode(self, inputs: Answer) -> EncodedTable:
+        table = super().encode(inputs)
+        if not _is_ball(inputs) or inputs["intercept"] == "0":
+            return table
+        return _rescaled(table, float(np.sqrt(_counted(inputs) / (_counted(inputs) - 1))))
+
+
+class InterceptForgotten(Broken):
+    """The column of the intercept is missing, though it is counted when records are scaled into the ball.
+
+    The classifier has no intercept, and d is smaller than declared.
+    """
+
+    bug_type = "MISSING_STEP"
+
+    def encode(self, inputs: Answer) -> EncodedTable:
+        table = super().encode(inputs)
+        if inputs["encoded"] == "1" or inputs["intercept"] == "0":
+            return table
+        return EncodedTable(x=table.x[:, 1:], y=table.y, z=table.z)
+
+
 class NotScaledIntoBall(Broken):
     """Attributes are moved to [0, 1], but not divided by the root of their number.
 
