@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import re
@@ -13,7 +14,6 @@ from audit.claims import findings
 from audit.claims.ledger import committed
 from audit.claims.places import ROOT
 from audit.claims.registry import claims
-from audit.claims.rows.theorems import fails_below_one, judged
 from audit.exact.boundary import Request, boundary, middle
 
 
@@ -71,6 +71,12 @@ def test_finding_on_theorem_3_has_the_lower_ends_on_the_ball():
 # --- Theorem 5 --------------------------------------------------------------------------------------------------
 
 
+def theorems() -> Any:
+    """Return the module of the rows on theorems; imported before the others it would change the ledger's order."""
+    assert claims()
+    return importlib.import_module("audit.claims.rows.theorems")
+
+
 def ends(domain: str, dimension: int, **asked: Any) -> dict[str, Any]:
     row: dict[str, Any]
     (row,) = boundary(Request(domains=(domain,), dimensions=(dimension,), **asked))["rows"]
@@ -88,7 +94,7 @@ def missing_on_theorem_5(page: str) -> list[str]:
 
 
 def said_of_theorem_5() -> list[str]:
-    failing = [size for size in range(2, 121) if fails_below_one(size, "unit_ball")]
+    failing = [size for size in range(2, 121) if theorems().fails_below_one(size, "unit_ball")]
     (exception,) = failing
     said = [f"every d but {exception}"]
     for size in (3, 13):
@@ -119,7 +125,7 @@ def test_overview_has_the_interval_and_the_deltas_beyond_it():
     at, later = (rounded(fails[delta]) for delta in ("1e-3", "1e-6"))
     assert f"ratio {at} at \\delta_s = \\delta_n = 10^{{-3}}, and {later} at 10^{{-6}}" in text
     # at ratio 10, outside the interval, it holds at the one delta and fails at the other
-    assert [judged("adfc", 13, ("10", "1"), (one, one)).verdict for one in ("5e-4", "1e-6")] == [
+    assert [theorems().judged("adfc", 13, ("10", "1"), (one, one)).verdict for one in ("5e-4", "1e-6")] == [
         "enclosed",
         "refuted",
     ]
@@ -134,7 +140,7 @@ def test_rows_on_theorem_5_give_the_ends_and_name_the_exceptions():
     # below 1 it fails, too: no advice takes epsilon_s <= epsilon_n for safe
     assert "inside the interval" in whole.advice
     assert "above epsilon_n" not in whole.advice
-    box = [size for size in range(2, 20) if fails_below_one(size, "unit_box")]
+    box = [size for size in range(2, 20) if theorems().fails_below_one(size, "unit_box")]
     assert box == list(range(box[0], box[-1] + 1))
     for text in (regime.statement, regime.advice):
         assert "d = 2" in text
@@ -150,7 +156,7 @@ def test_counterexample_for_more_noise_on_x_s_has_the_papers_budgets():
     assert float(found["claimed_delta"]) == pytest.approx(1e-7, rel=1e-6)
     assert float(found["exact_delta"]["lo"]) > 3 * float(found["claimed_delta"])
     # the same budgets in the paper's 13 dimensions
-    assert judged("adfc", 13, ("0.1", "1.9"), ("5e-8", "5e-8")).verdict == "enclosed"
+    assert theorems().judged("adfc", 13, ("0.1", "1.9"), ("5e-8", "5e-8")).verdict == "enclosed"
 
 
 def test_no_row_takes_a_small_or_a_large_epsilon_s_alone_for_unsafe():
