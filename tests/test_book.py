@@ -33,20 +33,29 @@ def test_first_page_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     exec(compile(table, str(START), "exec"), {})
     Path("domain.json").write_text(domain, encoding="utf-8")
     lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("cfm ")]
-    assert len(lines) == 8
+    assert len(lines) == 10
     printed = {}
     for line in lines:
         # an audit without a seed refutes a right mechanism in up to one run of twenty
         words = shlex.split(line) + ["--seed", "1"] * line.startswith("cfm audit estimate")
         assert words[0] == "cfm"
         code = run(command, words[1:], name="cfm")
-        printed[line.split(" --")[0]] = capsys.readouterr().out
-        # the refuted theorem is the only one of them that is refuted
-        assert code == ("privacy" in line), line
+        printed.setdefault(line.split(" --")[0], []).append(capsys.readouterr().out)
+        # the theorem is refuted, but not where x_s gets more noise and d is not 2
+        assert code == ("privacy" in line and "--epsilon-s 0.25" not in line), line
     refuted, metrics, _ = blocks("text")
-    assert refuted in printed["cfm audit privacy adfc"]
-    assert metrics.splitlines()[0] in printed["cfm fit"]
-    assert "by 1 release" not in printed["cfm ledger create ledger.jsonl"]
+    without, holds, in_two = printed["cfm audit privacy adfc"]
+    assert refuted in without
+    assert "unit_ball" in without
+    for said, out in (("verdict: holds (enclosed)", holds), ("verdict: refuted", in_two)):
+        assert (f"`{said}`" in START.read_text(encoding="utf-8"), said in out) == (True, True)
+    (fitted,) = printed["cfm fit"]
+    for line in metrics.splitlines():
+        # names and what the numbers are, not the numbers
+        assert re.split(r"\s+-?\d\.\d+", line)[0] in fitted
+    assert "(one standard error)" in metrics
+    assert "(one standard error)" in fitted
+    assert "by 1 release" not in printed["cfm ledger create ledger.jsonl"][0]
     assert Path("predictions.csv").read_text(encoding="utf-8").startswith("row,score,prediction,note")
 
 

@@ -440,4 +440,4 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with sklearn.config_context():
         exec(compile(code, "docs/estimators.md", "exec"), {})
-    assert "by 7 release(s)" in capsys.readouterr().out
+    assert "by 7 releases" in capsys.readouterr().out

@@ -420,7 +420,7 @@ def test_report_says_what_was_spent_and_what_was_not_counted(tmp_path):
     ledger.reserve(pure("1/3", verdict="refuted"))
     text = ledger.report()
     assert "survey" in text
-    assert "spent: epsilon 0.666667, delta 0 by 2 release(s)" in text
+    assert "spent: at most epsilon 0.666667, delta 0, by 2 releases\n" in text
     assert "2 x pdfc" in text
     assert "epsilon 1.33334, delta 0 (each: proved, refuted)" in text
     assert "Not counted: scores" in text
@@ -431,6 +431,9 @@ def test_report_says_where_nothing_is_published(tmp_path):
     ledger = opened(tmp_path)
     unstated = pure("1/3")
     ledger.reserve(CountedRelease("pdfc", "replace_one", Privacy(None, unstated.privacy.exact)))
+    assert "spent: at most epsilon 0.333334, delta 0, by 1 release\n" in ledger.report()
+    assert "published" not in ledger.report()
+    ledger.reserve(pure("1/3"))
     assert "no published theorem covers some of these releases" in ledger.report()
     with pytest.raises(ReadingError, match="publishes none"):
         ledger.spent(statement="published")

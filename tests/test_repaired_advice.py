@@ -72,6 +72,15 @@ def test_the_command_says_both_ends(capsys, monkeypatch, tmp_path) -> None:
     assert DROWNED_MODEL not in said(10_000)
     assert "less than 1% where the columns tell the label clearly" in said(1_000_000)
     assert "Hint: 'flag': the forecast counts 8 columns each" in few
+    # the file counts its columns as the paper's mechanisms use them: the command says why it counts more
+    assert reference("domain", "--check", "domain.json") == 0
+    in_file = declared.domain.dimension
+    assert f"{in_file} columns, unit_ball" in capsys.readouterr().out
+    assert f" columns ({in_file} in the domain file; a fit puts numbers into bins" in few.replace("\n", " ")
+    one = DomainFile(attributes=columns[2:], label=Marker("y"))
+    (tmp_path / "domain.json").write_text(json.dumps(plain(one)))
+    assert f"20 records, {one.domain.dimension} columns, epsilon 1" in said(20, "--fairness none")
+    (tmp_path / "domain.json").write_text(json.dumps(plain(declared)))
     # German credit has 800 records to fit
     alone = "they are too few for a fair model, whatever the budget"
     assert alone in said(800, "--epsilon 10")

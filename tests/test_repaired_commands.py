@@ -102,14 +102,16 @@ def test_missing_numbers_are_fitted_and_predicted_as_declared(run, folder):
     assert [line.split(",")[2] for line in predicted[1:]] == chosen.tolist()
 
 
-def test_a_risk_difference_comes_with_its_sampling_error(run):
+def test_what_stands_after_a_plus_minus_is_named(run):
     found = json.loads(run(f"{FIT} --format json").out)["metrics"]
     assert set(found["risk_difference"]) == {"mean", "std", "sampling_error"}
     # 800 records held out, half of each group or so: between that of rates near 0 or 1 and that of halves
     assert 0 < found["risk_difference"]["sampling_error"] <= 0.5 * (2 / 390) ** 0.5
     assert set(found["accuracy"]) == {"mean", "std"}
-    assert " (sampling error)" in run(FIT).out
-    assert "sampling" not in run(f"{FIT} --splits 2").out
+    lines = [line for line in run(FIT).out.splitlines() if "±" in line]
+    assert [line.split("(")[1] for line in lines] == ["one standard error)"]
+    lines = [line for line in run(f"{FIT} --splits 2").out.splitlines() if "±" in line]
+    assert [line.split("(")[1] for line in lines] == ["standard deviation over the splits)"] * 5
 
 
 def test_a_fit_of_a_ledgers_size_fits_and_is_not_rounded_down(run):

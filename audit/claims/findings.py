@@ -28,7 +28,7 @@ MORE = {
 """The proof behind each page, or the study."""
 
 FINDINGS = {
-    "theorem-5": ("Theorem 5 is false", ("T5", "T5.regime", "T5.released")),
+    "theorem-5": ("Theorem 5 is false as stated", ("T5", "T5.regime", "T5.released")),
     "theorem-3": ("Theorem 3 is true by luck", ("T3", "T3.exact")),
     "lemmas": ("The lemmas hold", ("L2", "L2.alpha", "T4.step")),
     "fairness-term": ("The fairness term ensures nothing", ("O4", "O4.adult")),
@@ -50,16 +50,22 @@ FLOATS = ("functional, epsilon 1", "relaxed_functional, epsilon 1")
 Way = tuple[str | int | tuple[str, ...], ...]
 """Keys and positions, from the whole evidence to a part; a tuple keeps these fields of each entry."""
 
+WITNESS: tuple[Way, ...] = (("witness", "left"), ("witness", "right"))
+"""The two data sets of a judgement."""
+
 SHOWN: dict[str, tuple[Way, ...]] = {
     "T5": (
         ("budget",),
         ("claimed_delta",),
         ("exact_delta",),
-        ("witness", "left"),
-        ("witness", "right"),
+        *WITNESS,
         ("the false step, d = 2, N = 3",),
     ),
-    "T3.exact": (("budget",), ("claimed_epsilon",), ("exact_epsilon",), ("witness", "left"), ("witness", "right")),
+    "T5.regime": tuple(
+        ("data sets in two dimensions", *way)
+        for way in (("budget",), ("claimed_epsilon",), ("claimed_delta",), ("exact_delta",), *WITNESS)
+    ),
+    "T3.exact": (("budget",), ("claimed_epsilon",), ("exact_epsilon",), *WITNESS),
     "L2": (("data sets on which the second line is false", 0),),
     "L2.alpha": (("smallest data sets",),),
     "T4.step": (("searches", 0, "counterexample"),),

@@ -430,7 +430,7 @@ ITEMS: Mapping[str, tuple[Item, ...]] = {
 
 SENTENCES = {
     "T1.shift": "PFLR*: noise whose mean depends on the data",
-    "T5.regime.w": "Theorem 5 for epsilon_s <= epsilon_n, on the released w",
+    "T5.regime.w": "Theorem 5 for epsilon_s <= epsilon_n and d = 2, on the released w",
     "T3.exact.w": "Theorem 3 at the exact sensitivity, on the released w",
     "D3": "neighbours: one tuple added, removed or replaced",
     "F2": "noise for degrees 1 to J, not for the constant",

@@ -20,8 +20,8 @@ HEADINGS = ("item", "says", "code", "claims", "proof, theorem in Coq")
 INTRODUCTION = """\
 # The paper map
 
-With the paper open, find the code, verdict and proof of each definition, lemma, theorem, equation, algorithm line,
-figure and table. `cfm audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of
+Look up any definition, lemma, theorem, equation, algorithm line, figure or table of the paper, and find its code,
+verdict and proof. `cfm audit claims --claim "Lemma 4"` explains the claims of an item, `--claim T5` one of
 them; [claims](claims.md#how-a-row-is-decided) says what verdicts mean. A test compares this page, which is
 generated, with the paper.
 """

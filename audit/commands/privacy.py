@@ -25,6 +25,9 @@ from reference.common.numbers import short_text
 from reference.registry import MECHANISMS, budget_from
 from reference.sensitivity import Setting, setting_of
 
+HOLDS = ("proved", "enclosed")
+"""Verdicts of a statement that holds."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismOptions:
@@ -122,11 +125,16 @@ def _lines(judgement: Judgement, repeated: str) -> Iterator[str]:
         over_norm = judgement.norm_domain
         parts = [f"epsilon = {range_text(over_norm.epsilon)}"]
         parts += [] if over_norm.delta is None else [f"delta = {range_text(over_norm.delta)}"]
-        yield f"  norm:    {', '.join(parts)} over all rows of the {setting.norm} ({over_norm.verdict})"
-    yield f"  verdict: {judgement.verdict}"
+        yield f"  norm:    {', '.join(parts)} over all rows of the {setting.norm} ({_plainly(over_norm.verdict)})"
+    yield f"  verdict: {_plainly(judgement.verdict)}"
     yield from _witness_lines(judgement)
     yield f"  covered: {COVERED}"
     yield f"  {AGAIN}   {repeated}"
+
+
+def _plainly(verdict: str | None) -> str:
+    """Return whether the statement holds, with the way in which it was decided."""
+    return f"holds ({verdict})" if verdict in HOLDS else str(verdict)
 
 
 def _persons(setting: Setting) -> str:

@@ -214,13 +214,14 @@ class ReleaseLedger:
             return "\n".join([*lines, "spent: nothing, no release", self._left(None), NOT_COUNTED])
         total = _composed(releases, terms)
         lines.append(
-            f"spent: epsilon {_shown(total.epsilon)}, delta {_shown(total.delta)} "
-            f"by {len(releases)} release(s), exact privacy, an upper bound"
+            f"spent: at most epsilon {_shown(total.epsilon)}, delta {_shown(total.delta)}, "
+            f"by {len(releases)} release{'' if len(releases) == 1 else 's'}"
         )
         lines.append(self._left(total))
         names = [release.mechanism for release in releases]
         lines += [f"  {names.count(name)} x {name}" for name in dict.fromkeys(names)]
-        lines.append(_published_line_of(releases, terms))
+        if any(release.privacy.published is not None for release in releases):
+            lines.append(_published_line_of(releases, terms))
         return "\n".join([*lines, NOT_COUNTED])
 
     def _left(self, spent: Composition | None) -> str:
@@ -336,7 +337,7 @@ def _neighbours(terms: LedgerTerms) -> str:
 
 def _published_line_of(releases: Sequence[CountedRelease], terms: LedgerTerms) -> str:
     if any(release.privacy.published is None for release in releases):
-        return "published statements: no published theorem covers some of these releases"
+        return "published statements: no published theorem covers some of these releases, so they do not add up"
     if len({release.rows_per_person for release in releases}) > 1:
         return "published statements: for persons with different numbers of rows, so they do not add up"
     claimed = _composed(releases, terms, statement="published")

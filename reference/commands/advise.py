@@ -75,17 +75,19 @@ def command(asked: AdviseOptions) -> int:
     declared = planned.declared
     found = advise(declared.domain, asked.records, budget, planned.fairness, asked.rows_per_person)
     hints = (NO_CONSTANT,) if declared.prescaled else zero_one_hints(load_domain_file(asked.domain))
-    emit(json_text(plain(found)) if asked.format == "json" else as_text(found, hints, page(asked.out)), asked.out)
+    in_file = load_domain_file(asked.domain).domain.dimension
+    text = json_text(plain(found)) if asked.format == "json" else as_text(found, in_file, hints, page(asked.out))
+    emit(text, asked.out)
     return EXIT_FINE
 
 
-def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
+def as_text(found: Advice, in_file: int, hints: Sequence[str], on: Page) -> str:
     """Return the advice in lines."""
     clear, faint = found.lost_between
     lines = [
         (
-            f"{found.records:,} records, {found.columns} columns, epsilon {short_text(found.epsilon)}, "
-            f"delta {short_text(found.delta)}, fairness {found.fairness}"
+            f"{found.records:,} records, {found.columns} columns{_in_file(found, in_file)}, "
+            f"epsilon {short_text(found.epsilon)}, delta {short_text(found.delta)}, fairness {found.fairness}"
         ),
         str(found),
         *(f"warning: {warning}" for warning in found.budget_warnings),
@@ -120,6 +122,13 @@ def as_text(found: Advice, hints: Sequence[str], on: Page) -> str:
             times = signal / found.signal
             lines.append(f"For {outlook!r}: {times:.3g} times the records, or fewer columns.")
     return on.text(*lines, *(f"Hint: {hint}." for hint in hints))
+
+
+def _in_file(found: Advice, in_file: int) -> str:
+    """Say why these are not the columns that `domain --check` counts."""
+    if found.columns == in_file:
+        return ""
+    return f" ({in_file} in the domain file; a fit puts numbers into bins, and may add the group and a constant)"
 
 
 def _percent(share: float) -> str:

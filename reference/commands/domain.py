@@ -168,7 +168,7 @@ def check(options: DomainOptions, file: str, output: DomainOutput) -> str:
     if output.format == "json":
         return json_text(facts)
     lines = [
-        f"{file}: {facts['attributes']} attributes, {domain.dimension} coordinates, {domain.norm}",
+        f"{file}: {facts['attributes']} attributes, {domain.dimension} columns, {domain.norm}",
         f"label {domain.label}, group {domain.group or 'none'}{_of(domain.group_values)}",
     ]
     if declared.from_data:

@@ -155,7 +155,7 @@ def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
     if not os.access(target if is_there(target, Path.exists) else target.parent, os.W_OK):
         return "a file that can be written (Permission denied)"
     if not force and is_there(target, Path.is_file) and is_kept(target):
-        return f"a new file; that one cannot be made again: {MOVE_AWAY}"
+        return f"a new file; that one cannot be made again: {MOVE_AWAY if force is None else OR_FORCE}"
     if is_there(target, Path.is_file) and target.suffix in all_suffixes():
         return "another file than a module of Python, which may be what is audited"
     if target in {_resolved(file) for file in named_files()}:
@@ -163,7 +163,9 @@ def _wanted_instead(target: Path, *, force: bool | None) -> str | None:
     return None
 
 
-MOVE_AWAY = "move it away first (`fit` also takes --force)"
+MOVE_AWAY = "move it away first"
+OR_FORCE = f"{MOVE_AWAY}, or give --force"
+"""For commands that have this option."""
 
 
 def _resolved(path: Path) -> Path:

@@ -41,6 +41,8 @@ from reference.domain.file import DomainFile
 from reference.fairness.metrics import (
     MEASURES,
     ODDS,
+    ONE_ERROR,
+    OVER_SPLITS,
     SAMPLING_ERROR,
     constant_warnings,
     measures,
@@ -259,7 +261,7 @@ def _divided(n: int, held: int, random: np.random.Generator) -> tuple[Any, Any]:
 
 
 def measured(release: RepairedRelease, on: Records, groups: int) -> dict[str, float]:
-    """Return the metrics of a release on some records, and the sampling error of its risk difference."""
+    """Return the metrics of a release on some records, and the standard error of its risk difference."""
     predicted = release.model.predict(on.x, on.z)
     found = measures(predicted, on.y, on.z, groups)
     if on.z is not None:
@@ -346,8 +348,8 @@ def as_text(document: dict[str, Any], made: Fits, bins: Sequence[str], on: Page,
     ]
     for name, value in document["metrics"].items():
         if name != "note":
-            spread = "" if value["std"] is None else f" ± {value['std']:.4f}"
+            spread = "" if value["std"] is None else f" ± {value['std']:.4f} ({OVER_SPLITS})"
             if SAMPLING_ERROR in value:
-                spread = f" ± {value[SAMPLING_ERROR]:.4f} (sampling error)"
+                spread = f" ± {value[SAMPLING_ERROR]:.4f} ({ONE_ERROR})"
             lines.append(f"  {name:26}{value['mean']:.4f}{spread}")
     return on.text(*lines)

@@ -9,6 +9,7 @@ from reference.commands.evaluation import Evaluation
 from reference.common.documents import plain
 from reference.common.numbers import decimal_above, short_text
 from reference.common.page import Listing, Page
+from reference.fairness.metrics import ONE_ERROR, OVER_SPLITS
 from reference.fairness.private_metrics import NoisyMetric
 
 MARK = "*"
@@ -42,7 +43,9 @@ def _details(results: Sequence[Evaluation]) -> Iterator[str]:
     """Yield what the columns mean, the readings (once for mechanisms that share them), and what was spent."""
     yield f"{MARK} {NOT_PRIVATE}."
     if any(result.sampling_error is not None for result in results):
-        yield "± after a risk difference: its sampling error on the records measured."
+        yield f"± after a risk difference: {ONE_ERROR}, by sampling the records measured."
+    if any(len(result.releases) > 1 for result in results):
+        yield f"± where there are several splits: {OVER_SPLITS}."
     yield "Published: the paper's theorem as printed."
     yield "Exact: what the noise gives over all neighbouring data sets of rows that the declared domain encodes."
     by_readings: dict[str, list[str]] = {}
@@ -164,7 +167,7 @@ def _worst(stated: Sequence[ExactPrivacy | None]) -> str:
 
 
 def _with_spread(summary: dict[str, float | None], error: float | None = None) -> str:
-    """Return a mean with the deviation over splits, or the sampling error of a single one."""
+    """Return a mean with the deviation over splits, or the standard error of a single one."""
     if summary["mean"] is None:
         return "-"
     spread = error if summary["std"] is None else summary["std"]

@@ -109,6 +109,9 @@ def equalized_odds_difference(
 MEASURES = ("accuracy", "gain", "risk_difference", "positive_rate")
 ODDS = "equalized_odds_difference"
 SAMPLING_ERROR = "sampling_error"
+ONE_ERROR = "one standard error"
+OVER_SPLITS = "standard deviation over the splits"
+"""What a number after ± is: of one split, and of several."""
 
 
 def measures(prediction: BoolArray, y: FloatArray, z: FloatArray | None, groups: int = 2) -> dict[str, float]:

@@ -341,8 +341,8 @@ def baseline_never_gains() -> bool:
         lambda: never_gains(summaries("adult", VARIANTS[DEFAULT], ("pdfc", "adfc"))),
     ),
     why=(
-        "The noise exceeds the coefficients at these budgets, and the fairness term as the proofs bound it pushes "
-        "every weight down. Nearly everybody is predicted the majority class, whose risk difference is 0."
+        "The noise exceeds the coefficients at these budgets, and the sum that the proofs put for the fairness "
+        "term pushes every weight down. Nearly everybody is predicted the majority class, with risk difference 0."
     ),
     repaired=(
         "Report the majority class and the positive rate beside accuracy and risk difference. On 370,000 records "

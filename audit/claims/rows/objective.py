@@ -339,8 +339,9 @@ def any_less_fair(fairness: str) -> bool:
     broken=Control("its substitute sum |z - zbar| x.w (absolute), which may", lambda: any_less_fair("absolute")),
     paper_step="'Note that w-hat also ensures classification fairness'",
     why=(
-        "The term as the proofs bound it pushes every w_e down, whether that helps or not; with its sign fixed "
-        "it pushes g.w below 0. Even with the true penalty |g.w|, which does fall, the risk difference may rise."
+        "The proofs replace the term by sum |z - zbar| x.w, which pushes every w_e down, whether that helps or "
+        "not. Without the absolute value (covariance) the term pushes g.w below 0. Even with the true penalty "
+        "|g.w|, which does fall, the risk difference may rise."
     ),
     repaired=(
         "With the true penalty (fairness separate) the optimum without noise never has a larger |g.w|. Nothing "

@@ -506,7 +506,8 @@ SMALLEST_EXAMPLE = (
     paper_step="'our theoretical results still hold if we choose other values of alpha_1 and tau'",
     why="The fairness term is multiplied by alpha_1, and the published bounds are not.",
     repaired=(
-        "The bounds hold exactly up to a threshold: on the box, for l1, absolute, d >= 2 and replaced records, "
+        "For alpha_1 = 1, as in the paper, they hold (L2, L4). In general the bounds hold exactly up to a "
+        "threshold above 1: on the box, for l1, absolute, d >= 2 and replaced records, "
         "alpha_1 (N - 1)/N <= d/16 + 5/4 - 1/(4d). tau matters only where the covariance is released apart."
     ),
     advice="Multiply the bounds by max(1, alpha_1), which is safe, or calibrate to the exact sensitivity.",

@@ -207,8 +207,11 @@ def share_exceeded(bound_squared: Fraction | None) -> bool:
     null=Control("the bound |D_s|_2 <= 3, which holds on the unit ball", lambda: share_exceeded(Fraction(9))),
     broken=Control("the step's bound |D_s|_2 <= Delta_2'/d, which data sets exceed", lambda: share_exceeded(None)),
     why="One tuple may move coefficients of Phi_s only, or of Phi_n only, and the change does not shrink with d.",
-    repaired="On the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix).",
-    advice="Do not state the formula for epsilon_s above epsilon_n: see T5 and T5.fix.",
+    repaired=(
+        "On the unit ball |D_s|_2 <= 3 and |D_n|_2 <= 3, both reached as N grows (T5.fix). So there the second "
+        "bound of the step holds for every d but 2, and with it Theorem 5 for epsilon_s <= epsilon_n (T5.regime)."
+    ),
+    advice="State the formula only for ratios epsilon_s/epsilon_n inside the interval of T5, otherwise T5.fix.",
 )
 def t5_step() -> Finding:
     """Search the smallest data sets for both parts, in both domains."""

@@ -136,6 +136,20 @@ def test_several_mechanisms_give_a_list_and_text_names_every_part(capsys):
         assert word in text
 
 
+@pytest.mark.parametrize(
+    ("line", "verdict", "shown"),
+    [
+        ("adfc --dimension 13 --epsilon-s 10 --epsilon-n 1", "enclosed", "holds (enclosed)"),
+        ("pdfc --dimension 2 --domain unit_box", "proved", "holds (proved)"),
+        ("adfc --dimension 13 --epsilon-s 10 --epsilon-n 1 --delta 1e-6", "refuted", "refuted"),
+    ],
+)
+def test_text_says_that_a_statement_holds_and_json_keeps_the_verdict(capsys, line, verdict, shown):
+    assert run(capsys, line)[1]["verdict"] == verdict
+    main(shlex.split(line))
+    assert f"  verdict: {shown}\n" in capsys.readouterr().out
+
+
 def test_an_undecided_verdict_gives_exit_code_3(monkeypatch):
     genuine = accounting.exact_privacy
     monkeypatch.setattr(
