@@ -58,6 +58,14 @@ class Answers:
         return ((rng.random((count, 6)) < 0.25) ^ bool(data)).astype(float)
 
 
+class Wide(Answers):
+    """So many answers that scores of all of them stand for most."""
+
+    def sample(self, data, count, rng):
+        shift = bool(data) * np.linspace(0, 0.2, 600)
+        return rng.laplace(size=(count, 600)) + shift
+
+
 class Declared:
     claimed_epsilon = 1
 
@@ -75,6 +83,7 @@ WORDS = {
     "logistic": f"{HERE}:Answers --draws 4000 --seed 2 --events logistic",
     "clock": f"{HERE}:Answers --draws 4000 --seed 2 --events additive --max-seconds 100",
     "curve": f"{HERE}:Answers --draws 4000 --seed 2 --events additive --curve",
+    "wide": f"{HERE}:Wide --draws 2000 --seed 2",
     "search": f"{HERE}:Declared --draws 10000 --seed 2 --search",
 }
 
@@ -153,6 +162,21 @@ def test_curves_are_counted_as_they_are_stated():
         # an event from a level on, or below one
         edited["threshold"] += 9e-7 * abs(edited["threshold"])
         assert replayed(at)[0] is False
+
+
+def test_reductions_are_used_as_they_are_stated():
+    document = certificate_of("wide")
+    assert replayed(document)[0] is True
+    reduced, event = document["event"]["reduced_to"], document["event"]
+    # the event is of one of these scores
+    assert (event["score"], event["coordinate"]) == ("coordinate", len(reduced["coordinates"]))
+    score, ratios = reduced["scores"][0], reduced["scores"][0]["log_ratios"]
+    for size in (9e-7, 1e-3):
+        score["log_ratios"] = [[ratio * (1 + size) for ratio in row] for row in ratios]
+        assert replayed(document)[0] is False
+    score["log_ratios"] = ratios
+    reduced["quantised_to"][0] *= 1 + 1e-9
+    assert replayed(document) == (False, "event.reduced_to.quantised_to[0] differs")
 
 
 def test_pairs_of_a_search_are_audited_as_they_are_stated():
