@@ -357,3 +357,25 @@ def test_texts_of_a_class_of_its_own_are_shown_as_they_are():
     assert plain({"at": Word("a")}) == {"at": "a"}
     assert as_json(np.array([0.5, 1.0]).astype(np.longdouble)) == [0.5, 1.0]
     assert proof_of(np.longdouble(0.5), Level.VALUES) == proof_of(0.5, Level.VALUES)
+
+
+class OfCounted(OfPair):
+    """Counts how often its pairs are compared."""
+
+    compared = 0
+
+    def candidates(self):
+        return [([0, place], [0, place + 1]) for place in range(3)]
+
+    def adjacency(self, left, right):
+        type(self).compared += 1
+        return len(left) == len(right)
+
+    def sample(self, data, count, rng):
+        return data[1] + rng.laplace(size=(count, 1))
+
+
+def test_listed_pairs_are_compared_once():
+    OfCounted.compared = 0
+    assert main([f"{HERE}:OfCounted", "--draws", "10000", "--seed", "1", "--search", "--epsilon", "2"]) == 0
+    assert OfCounted.compared == 3
