@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from audit.auditor.deadline import Deadline, OutOfTimeError
 from audit.auditor.draws import CALL_SHARE, Draws
 from audit.auditor.events.mixed import Coins
+from audit.auditor.events.reduction import Reduction
+from audit.auditor.selection import Selection
 from audit.auditor.stages import Retained, Stage
 from audit.auditor.subject import DrawingError
 from audit.auditor.tally import ChunkCounts, EventTally
@@ -27,6 +30,13 @@ LOOK_SHARE, LOOK_SHARE_OF_CLOCK = 16, 4
 """A planned look is due after one in so many of a stage's draws; few suffice if only the clock can end it."""
 
 
+_Made = TypeVar("_Made")
+
+
+def _itself(made: _Made) -> _Made:
+    return made
+
+
 @dataclass(frozen=True)
 class RepeatedRun:
     """What the clock decided in a run that is repeated draw for draw, in rows per input.
@@ -39,11 +49,17 @@ class RepeatedRun:
         Those before the first that certified its event.
     screened : int or None
         Those that chose the reduction of very wide outputs.
+    reduced : callable
+        Returns the reduction to use in place of the one that was learnt again.
+    selected : callable
+        Returns the selection to certify likewise.
     """
 
     rows: int | None = None
     chosen_at: int | None = None
     screened: int | None = None
+    reduced: Callable[[Reduction], Reduction] = _itself
+    selected: Callable[[Selection], Selection] = _itself
 
 
 @dataclass(frozen=True)

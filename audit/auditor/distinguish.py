@@ -278,6 +278,8 @@ def estimate(
     plan = Phases.of(terms.draws // per_call, source.width, learning=learning)
     if plan.screen:
         source = source.screened(plan.screen, terms.repeated.screened)
+        if source.reduction is not None:
+            source = replace(source, reduction=terms.repeated.reduced(source.reduction))
         # those that it was spared by the clock certify
         unused = plan.screen - source.screened_rows
         plan = replace(plan, screen=source.screened_rows, certify=plan.certify + unused)
@@ -407,7 +409,7 @@ class _Run:
 
     def _certify(self, selection: Selection, selected: int, stage: Stage, kept: Retained | None = None) -> None:
         """Certify the events of a stage."""
-        terms = self.terms
+        terms, selection = self.terms, self.ending.repeated.selected(selection)
         looks = self.ending.planned and terms.outputs_per_call == 1
         certified = (*selection.ideal, *selection.implementation) if looks else ()
         tally = EventTally(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -14,28 +14,49 @@ TOLERANCE = 1e-6
 """Relative difference of floats in evidence that another machine's linear algebra may cause."""
 
 
-def differences(old: Any, new: Any, place: str = "evidence") -> Iterator[str]:
-    """Yield where two pieces of evidence differ; floats and ends of enclosures may differ by :data:`TOLERANCE`.
+def everywhere(_: str) -> bool:
+    """Say of every place that its numbers are computed."""
+    return True
 
-    The order of keys says nothing: in a dict made from a set it is another in each process.
+
+def nowhere(_: str) -> bool:
+    """Say of every place that its numbers are data."""
+    return False
+
+
+def differences(
+    old: Any, new: Any, place: str = "evidence", *, computed: Callable[[str], bool] = everywhere
+) -> Iterator[str]:
+    """Yield where two pieces of evidence differ.
+
+    Floats and ends of enclosures that are computed may differ by :data:`TOLERANCE`; all other numbers, and their
+    types, are the same.  The order of keys says nothing: in a dict made from a set it is another in each process.
+
+    Parameters
+    ----------
+    old, new : object
+        As JSON.
+    place : str
+    computed : callable
+        Whether the numbers at a place are computed, and not just written down.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         if old.keys() != new.keys():
             yield f"the keys of {place}"
-        elif all(ends := [_ends(part) for part in (old, new)]):
+        elif all(ends := [_ends(part) for part in (old, new)]) and computed(place):
             # the width of a certified enclosure depends on linear algebra, too
             if not _may_be_of_one_number(*ends):
                 yield place
         else:
             for key in old:
-                yield from differences(old[key], new[key], f"{place}.{key}")
+                yield from differences(old[key], new[key], f"{place}.{key}", computed=computed)
     elif isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
             yield f"the length of {place}"
         else:
             for index, (left, right) in enumerate(zip(old, new, strict=True)):
-                yield from differences(left, right, f"{place}[{index}]")
-    elif not _same(old, new):
+                yield from differences(left, right, f"{place}[{index}]", computed=computed)
+    elif not (_same(old, new) or (computed(place) and _nearly(old, new))):
         yield place
 
 
@@ -55,10 +76,13 @@ def _may_be_of_one_number(old: list[Fraction], new: list[Fraction]) -> bool:
 
 
 def _same(old: Any, new: Any) -> bool:
+    # both zeros are equal, and are told apart by their texts
+    return type(old) is type(new) and bool(old == new) and (not isinstance(old, float) or repr(old) == repr(new))
+
+
+def _nearly(old: Any, new: Any) -> bool:
     numbers = [isinstance(value, (int, float)) and not isinstance(value, bool) for value in (old, new)]
-    if all(numbers) and (isinstance(old, float) or isinstance(new, float)):
-        return _close(old, new)
-    return type(old) is type(new) and bool(old == new)
+    return all(numbers) and (isinstance(old, float) or isinstance(new, float)) and _close(old, new)
 
 
 def _close(old: float | Fraction, new: float | Fraction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import math
 import re
 import sys
 from collections import OrderedDict, defaultdict, deque
@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-LARGEST_EXACT = 2**53
-"""Whole numbers below it are doubles."""
+from audit.common.digits import digits_of, digits_of_whole, kind_of_times
 
 DEEPEST = 64
 """Levels of nested parts that are looked into."""
@@ -30,8 +29,8 @@ DEEPEST = 64
 MOST_OBJECTS = 64
 """Objects within one part of a record that are looked into: if they refer to each other, the ways are endless."""
 
-MOST_BYTES = 4_096
-"""Longer arrays are told by a digest: many objects may refer to one."""
+MOST_AGAIN = 4_096
+"""Times that nested parts of a part of a record are met again: if each holds the next twice, they are endless."""
 
 _DOUBLE = np.dtype(np.float64)
 _FAILURES = (Exception, SystemExit)
@@ -41,6 +40,7 @@ _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 _COLLECTIONS = (str, bytes, list, tuple, set, frozenset, dict, deque)
 _WITHOUT_ATTRIBUTES = {*_NUMBERS, *_COLLECTIONS, bool} - {deque}
 _SHOWN = (Decimal, Fraction, date, datetime, time, timedelta)
+_MISSING = ("NAType", "NaTType")
 _NUMBERS_OR_TEXT = {int, float, str, bytes}
 _PICKLING, _ARGUMENTS = ("__reduce__", "__reduce_ex__", "__getstate__"), ("__getnewargs__", "__getnewargs_ex__")
 
@@ -49,9 +49,9 @@ class Level(IntEnum):
     """What tells values apart, besides the values themselves; each level has those before it."""
 
     VALUES = 0
-    """Nothing: 1, 1.0, True and an array of one 1 are equal, and so are both zeros."""
+    """Nothing: 1, 1.0, True and an array of one 1 are equal, and so are both zeros, all NaN and equal times."""
     ROWS = 1
-    """Shapes, names of columns, classes, the sign of a zero."""
+    """Shapes, names of columns, classes, units of time, signs of zeros and of NaN, zeros that a matrix stores."""
     KINDS = 2
     """Whether a number is true or false, whole, real or complex; not its bits or where it is stored."""
     FORM = 3
@@ -85,6 +85,22 @@ def same(ours: Any, others: Any) -> bool | None:
     return None if repr(ours) == repr(others) else False
 
 
+def attributes_of(record: Any) -> dict[str, Any]:
+    """Return the attributes of an object, without results that its class keeps."""
+    if type(record) in _WITHOUT_ATTRIBUTES or isinstance(record, np.generic):
+        return {}
+    state: Any = object.__getstate__(record)
+    # those in slots are a second dictionary
+    parts = state if isinstance(state, tuple) else (state,)
+    found = {name: value for part in parts if part for name, value in part.items()}
+    if isinstance(record, deque):
+        found["maxlen"] = record.maxlen
+    if isinstance(record, defaultdict):
+        found["default_factory"] = record.default_factory
+    static = {name: getattr_static(type(record), name, None) for name in found}
+    return {name: value for name, value in found.items() if not isinstance(static[name], cached_property)}
+
+
 def _listed_fields(record: Any) -> dict[str, Any] | None:
     """Return the fields of a record whose class lists them, such as a dataclass; else None."""
     if isinstance(record, type):
@@ -103,6 +119,7 @@ class _Opaque:
 
     record: Any
     parts: Any
+    shown: bool = True
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -112,6 +129,8 @@ class _Opaque:
         return self.record is other.record or (self.parts is not None and bool(self.parts == other.parts))
 
     def __repr__(self) -> str:
+        if not self.shown:
+            return f"<{_class_of(self.record)}>"
         return f"<{_class_of(self.record)} {_ADDRESS.sub('', repr(self.record))}>"
 
 
@@ -126,24 +145,35 @@ class _Walk:
         self.level, self.proves = level, proves
         self.path: list[int] = []
         self.objects = 0
+        # parts by their places in memory, which none of them must leave meanwhile
+        self.seen: dict[int, Any] = {}
+        self.nested: set[int] = set()
+        self.again = 0
 
-    def key(self, record: Any) -> Any:
+    def simple(self, record: Any) -> Any:
+        """Return the key of a value that has no parts; None of any other."""
         if type(record) in (str, bytes, NoneType):
             return repr(record)
         if isinstance(record, np.str_ | np.bytes_):
             return self.key(record.item()) if self.level < Level.FORM else [self.name(record), repr(record.item())]
         if type(record) in (float, np.float64) and self.level < Level.FORM:
             # as of any number, and soon
-            digits = pack("d", record if self.level else record + 0.0)
+            digits = pack("d", record if self.level else record + 0.0 if record == record else math.nan)
             return ["", self.kind(_DOUBLE), (), None, digits] if self.level else digits
         if type(record) is int:
             return self.numbers(record)
-        if _is_shown_whole(record):
-            return [self.name(record), repr(record)]
+        return [self.name(record), repr(record)] if _is_shown_whole(record) else None
+
+    def key(self, record: Any) -> Any:
+        told = self.simple(record)
+        if told is not None:
+            return told
         if id(record) in self.path:
             return ["within itself", len(self.path) - self.path.index(id(record))]
         if len(self.path) == DEEPEST:
             return self.unknown(record, parts=False)
+        if not isinstance(record, _NUMBERS):
+            self.meet(record)
         self.path.append(id(record))
         try:
             return self.parts(record)
@@ -153,6 +183,19 @@ class _Walk:
             return self.unknown(record, parts=False)
         finally:
             self.path.pop()
+
+    def meet(self, record: Any) -> None:
+        """Count how often nested parts are met again: a few that share parts can be a tree without end."""
+        if len(self.path) < 2:
+            self.seen.clear()
+            self.nested.clear()
+            self.again = 0
+        else:
+            self.nested.add(self.path[-1])
+        self.again += id(record) in self.seen and id(record) in self.nested
+        self.seen[id(record)] = record
+        if self.again > MOST_AGAIN:
+            raise _TooManyError
 
     def parts(self, record: Any) -> Any:
         if isinstance(record, np.ma.MaskedArray):
@@ -166,7 +209,7 @@ class _Walk:
             told = self.collection(record)
         else:
             return self.of_object(record)
-        own = _attributes(record) if self.proves else {}
+        own = attributes_of(record) if self.proves else {}
         return [told, self.named(own)] if own else told
 
     def name(self, record: Any) -> str:
@@ -194,38 +237,40 @@ class _Walk:
 
     def numbers(self, record: Any) -> Any:
         values = np.asarray(record)
-        told = repr(record) if isinstance(record, int) and values.dtype == object else self.digits(values)
+        large = isinstance(record, int) and values.dtype == object
+        told = digits_of_whole(record, by_value=self.by_value) if large else self.digits(values)
         if self.level == Level.VALUES:
             return told
         known = isinstance(record, bool | np.generic) or type(record) in _NUMBERS
         name = "" if known and self.level < Level.FORM else self.name(record)
         return [name, self.kind(values.dtype), values.shape, values.dtype.names, told]
 
+    @property
+    def by_value(self) -> bool:
+        return self.level == Level.VALUES
+
     def kind(self, dtype: np.dtype[Any]) -> str:
         if self.level == Level.FORM:
             return repr(dtype)
         if self.level == Level.ROWS and dtype.kind in "biuf":
             return "number"
+        if dtype.kind in "mM":
+            return kind_of_times(dtype)
         return "i" if dtype.kind == "u" else dtype.kind
 
     def digits(self, values: npt.NDArray[Any]) -> Any:
         if values.dtype == object:
             return [self.key(value) for value in values.ravel().tolist()]
-        if values.dtype.kind not in "fiub" or values.dtype.itemsize > _DOUBLE.itemsize:
-            # a row with names is a tuple
-            plain = values.ravel().tolist()
-            return [[*map(self.key, one)] if isinstance(one, tuple) else repr(one) for one in plain]
-        if values.dtype.kind in "iu" and values.size and int(np.abs(values).max()) not in range(LARGEST_EXACT):
-            # as doubles some of them would be one
-            return repr(values.tolist())
-        doubles = values.astype(np.float64)
-        bits = (doubles + 0.0 if self.level == Level.VALUES else doubles).tobytes()
-        return bits if len(bits) <= MOST_BYTES else hashlib.blake2b(bits).digest()
+        if values.dtype.names is not None:
+            return [self.numbers(np.asarray(values[name])) for name in values.dtype.names]
+        return digits_of(values, by_value=self.by_value)
 
     def sparse(self, record: Any) -> Any:
         entries = record.tocoo(copy=True)
         # in one order, which some operations change to
         entries.sum_duplicates()
+        if self.by_value:
+            entries.eliminate_zeros()
         shape = repr(tuple(record.shape))
         return [self.name(record), shape, *map(self.numbers, (entries.data, *_places(entries)))]
 
@@ -235,11 +280,11 @@ class _Walk:
         if self.objects > MOST_OBJECTS:
             raise _TooManyError
         listed = self.proves and _is_its_attributes(record)
-        found = _attributes(record) if listed else _listed_fields(record)
+        found = attributes_of(record) if listed else _listed_fields(record)
         if found:
             return [self.name(record), *self.named(found)]
         if hasattr(record, "__array__") and not isinstance(record, type):
-            return self.as_array(record)
+            return self.of_pandas(record) if _is_of_pandas(record) else self.as_array(record)
         # one without fields is a marker, and is no other
         return self.unknown(record, parts=type(record) is not object and found is None)
 
@@ -258,13 +303,38 @@ class _Walk:
         names = ("index", "columns", "names", *(["name"] if self.level else []))
         found = (getattr(record, name, None) for name in names)
         told = [None if one is record or callable(one) else self.key(one) for one in found]
-        of_pandas = type(record).__module__.startswith("pandas")
-        return told if of_pandas and self.level < Level.FORM else [*told, self.unknown(record)]
+        return told if _is_of_pandas(record) and self.level < Level.FORM else [*told, self.unknown(record)]
+
+    def of_pandas(self, record: Any) -> Any:
+        """Return the key of a table, column by column, or of a column: as one array, some would lose digits."""
+        tabular = hasattr(record, "iloc") and hasattr(record, "columns")
+        places = range(record.shape[1]) if tabular else ()
+        columns = [record.iloc[:, place].array for place in places] if tabular else [record]
+        attributes = self.key(dict(getattr(record, "attrs", {})))
+        return [self.name(record), *map(self.column, columns), attributes, *self.labels(record)]
+
+    def column(self, column: Any) -> Any:
+        """Return the key of a column's values, and of their type if values of numpy are not all that it holds."""
+        if hasattr(column, "levels"):
+            # an index of several levels: tuples
+            return self.numbers(column.to_numpy())
+        column = getattr(column, "array", column)
+        dtype = column.dtype
+        if isinstance(dtype, np.dtype):
+            return self.numbers(np.asarray(column))
+        told = [self.key(value) for value in column]
+        if self.by_value:
+            return told
+        categories = getattr(dtype, "categories", None)
+        kind = repr(dtype) if categories is None else [dtype.ordered, self.column(categories)]
+        return [kind, told]
 
     def unknown(self, record: Any, *, parts: bool = True) -> Any:
+        # where parts are met again and again, Python would not end to show them
+        shown = self.again <= MOST_AGAIN
         if not self.proves:
-            return repr(record)
-        return _Opaque(record, self.rebuilding(record) if parts else None)
+            return repr(record) if shown else _class_of(record)
+        return _Opaque(record, self.rebuilding(record) if parts else None, shown)
 
     def rebuilding(self, record: Any) -> Any:
         """Return the parts from which pickle would rebuild an object, and its attributes; None if it would not."""
@@ -275,7 +345,7 @@ class _Walk:
             parts = [found] if isinstance(found, str) else found
             told = [self.key(list(part) if hasattr(part, "__next__") else part) for part in parts]
             # its class may leave some out
-            return [_class_of(record), *told, self.named(_attributes(record))]
+            return [_class_of(record), *told, self.named(attributes_of(record))]
         except _TooManyError:
             raise
         except _FAILURES:
@@ -290,7 +360,13 @@ def _is_shown_whole(record: Any) -> bool:
     """Return whether Python shows all that a value holds: exact numbers, dates without a zone, names of a list."""
     if isinstance(record, Enum):
         return type(record).__repr__ is Enum.__repr__ and not _NUMBERS_OR_TEXT.intersection(type(record).__mro__)
+    if type(record).__name__ in _MISSING and _is_of_pandas(record):
+        return True
     return type(record) in _SHOWN and getattr(record, "tzinfo", None) is None
+
+
+def _is_of_pandas(record: Any) -> bool:
+    return type(record).__module__.partition(".")[0] == "pandas"
 
 
 def _places(entries: Any) -> tuple[Any, ...]:
@@ -300,22 +376,6 @@ def _places(entries: Any) -> tuple[Any, ...]:
 def _is_sparse(record: Any) -> bool:
     library = sys.modules.get("scipy.sparse")
     return library is not None and bool(library.issparse(record))
-
-
-def _attributes(record: Any) -> dict[str, Any]:
-    """Return the attributes of an object, without results that its class keeps."""
-    if type(record) in _WITHOUT_ATTRIBUTES or isinstance(record, np.generic):
-        return {}
-    state: Any = object.__getstate__(record)
-    # those in slots are a second dictionary
-    parts = state if isinstance(state, tuple) else (state,)
-    found = {name: value for part in parts if part for name, value in part.items()}
-    if isinstance(record, deque):
-        found["maxlen"] = record.maxlen
-    if isinstance(record, defaultdict):
-        found["default_factory"] = record.default_factory
-    static = {name: getattr_static(type(record), name, None) for name in found}
-    return {name: value for name, value in found.items() if not isinstance(static[name], cached_property)}
 
 
 def _is_its_attributes(record: Any) -> bool:

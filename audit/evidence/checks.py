@@ -11,14 +11,14 @@ import contextlib
 import json
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from audit.auditor.subject import Subject, SubjectError
 from audit.bounds import ANYTIME_METHODS, CLUSTERS, refutes
-from audit.common.compare import differences
+from audit.common.compare import differences, everywhere, nowhere
 from audit.evidence.certificate import Certificate
 from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.descriptions import (
@@ -26,6 +26,7 @@ from audit.subjects.descriptions import (
     FOUND,
     IN_DOMAIN,
     CatalogueDescription,
+    Description,
     DescriptionError,
     ImportDescription,
     PairDescription,
@@ -245,10 +246,20 @@ def _claim(certificate: Certificate, subject: Subject) -> Check:
 
 def _inputs(certificate: Certificate, whole: Subject, subject: Subject) -> Check:
     """Return whether the inputs shown to a reader are the audited ones."""
+    return _same_inputs(certificate, inputs_told(whole, subject))
+
+
+def inputs_told(whole: Subject, subject: Subject) -> dict[str, Any]:
+    """Return the inputs of a subject, on a pair found by a search or on its own, as a certificate shows them."""
     if whole is subject:
-        return _same_inputs(certificate, stated_inputs(subject))
+        return stated_inputs(subject)
     own = stated_inputs(subject) if hasattr(subject, "inputs") else {}
-    return _same_inputs(certificate, inputs_of_pair(getattr(whole, "subject", subject), whole.inputs(), own))
+    return inputs_of_pair(getattr(whole, "subject", subject), whole.inputs(), own)
+
+
+def inputs_computed(described: Description) -> Callable[[str], bool]:
+    """Return whether this package computes the inputs of a subject: other inputs are data."""
+    return everywhere if isinstance(core(described), MechanismDescription) else nowhere
 
 
 def _same_inputs(certificate: Certificate, expected: dict[str, Any]) -> Check:
@@ -256,7 +267,8 @@ def _same_inputs(certificate: Certificate, expected: dict[str, Any]) -> Check:
     if isinstance(certificate.subject, PairDescription):
         # only a replay computes again what a search states about itself
         stated.pop("search", None)
-    places = list(differences(json.loads(json_text(expected)), stated, "inputs"))
+    computed = inputs_computed(certificate.subject)
+    places = list(differences(json.loads(json_text(expected)), stated, "inputs", computed=computed))
     detail = "as the recorded parameters give them" if not places else f"not what the parameters give: {places[0]}"
     return Check("inputs", not places, detail)
 

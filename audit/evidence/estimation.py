@@ -34,6 +34,7 @@ from audit.evidence.request import EstimateRequest
 from audit.subjects.adjacency import notes_on_pair, require_unchanged
 from audit.subjects.descriptions import (
     ImportDescription,
+    NeighboursFound,
     PairDescription,
     core,
     neighbours_listed,
@@ -82,6 +83,8 @@ class Audit:
         Names of the coordinates of an output; empty if unknown.
     claim_stated : bool
         Whether the request or the subject states the claimed epsilon.
+    neighbours : NeighboursFound or None
+        Of pairs that were compared before a search among them.
     """
 
     request: EstimateRequest
@@ -91,6 +94,7 @@ class Audit:
     inputs: dict[str, Any]
     output_names: tuple[str, ...] = ()
     claim_stated: bool = True
+    neighbours: NeighboursFound | None = None
 
     @classmethod
     def of(cls, request: EstimateRequest) -> Audit:
@@ -233,7 +237,7 @@ def estimated(
         # a refutation is confirmed, or a program started again, within the limit
         max_seconds -= max_seconds * RESTART_SHARE if program else patience_within(max_seconds)
     # before any draw: inputs that are not neighbours cost nothing
-    neighbours = neighbours_of(request.subject, audit.subject)
+    neighbours = audit.neighbours or neighbours_of(request.subject, audit.subject)
     if repeated is not None and request.max_seconds is not None:
         # a limit of time also decides that the bound is the anytime one
         max_seconds = FOR_EVER
@@ -313,9 +317,8 @@ def at_worst_pair(
     if isinstance(request.subject, ProgramDescription | PairDescription):
         raise SubjectError("nothing to search: the subject declares no neighbourhood and has no candidates()")
     subject, neighbourhood = searchable(audit.subject)
-    if isinstance(neighbourhood, Listed):
-        # before any draw, as for one pair
-        neighbours_listed(subject, neighbourhood)
+    # before any draw, as for one pair
+    neighbours = neighbours_listed(subject, neighbourhood) if isinstance(neighbourhood, Listed) else None
     listed = [given for pair in neighbourhood.pairs for given in pair] if isinstance(neighbourhood, Listed) else []
     made = Pristine.of(subject, tuple(listed))
     draws = int(request.draws * SEARCH_SHARE)
@@ -341,7 +344,7 @@ def at_worst_pair(
     inputs = {**inputs_of_pair(subject, found.pair, audit.inputs), "search": note}
     asked = msgspec.structs.replace(request, subject=described)
     at_pair = AtPair(subject, found.pair, made.subject if isinstance(made, Pristine) else None)
-    return replace(audit, request=asked, subject=at_pair, inputs=inputs), found.draws
+    return replace(audit, request=asked, subject=at_pair, inputs=inputs, neighbours=neighbours), found.draws
 
 
 def _readable_inputs(request: EstimateRequest, subject: Subject) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -11,12 +12,12 @@ from typing import Any
 import msgspec
 
 from audit.auditor.certification import INTERRUPTED, REPEATED, TIME_IS_OVER, RepeatedRun
-from audit.auditor.events import FAMILIES
+from audit.auditor.events import FAMILIES, stored_event
 from audit.auditor.first import NO_TIME
 from audit.auditor.notes import ONE_OUTPUT_EACH
-from audit.common.compare import differences
+from audit.common.compare import differences, nowhere
 from audit.evidence.certificate import Certificate, CertificateError, versions
-from audit.evidence.checks import Check
+from audit.evidence.checks import Check, inputs_computed, inputs_told
 from audit.evidence.copies import (
     DRAWS_FOR_FIRST,
     NO_COPIES,
@@ -29,12 +30,13 @@ from audit.evidence.copies import (
 from audit.evidence.copies import NOT_COMPARED as NOT_COMPARED_WITH_COPIES
 from audit.evidence.estimation import Audit, at_worst_pair, estimated
 from audit.evidence.report import EstimateResult
-from audit.subjects.descriptions import ImportDescription, PairDescription, core, require_small
+from audit.evidence.restored import Stated
+from audit.subjects.descriptions import ImportDescription, PairDescription, core, rebuild, require_small
 from audit.subjects.programs import ProgramDescription
 from audit.subjects.programs.subject import GIVEN_UP, NOT_RESTARTED
 from audit.subjects.releases import MechanismDescription
 from reference.common.documents import plain
-from reference.common.errors import InputError
+from reference.common.errors import DocumentError, InputError
 from reference.common.files import json_text
 from reference.common.printable import short_line
 
@@ -60,6 +62,15 @@ NOT_REPEATED = "the draw that failed is not made again, so the reason cannot be 
 
 LEFT_OUT = ("`versions`", "`seconds`", "notes that depend on its machine")
 """What a replay never compares of a result: such a note may be there or not."""
+
+COMPUTED = re.compile(
+    r"(curve\.points\[\d+\]\.|implementation\.)?epsilon_lower_bound"
+    r"|detectable_epsilon|detectable_by_event|largest_certifiable_epsilon|(implementation\.)?witness\.output\b.*"
+)
+"""Numbers that another machine may compute otherwise in their last digits.
+
+The bound is also checked by itself (:func:`audit.evidence.verify.arithmetic`).
+"""
 
 OTHER_GENERATOR = "the subject draws from another generator than the one it is given"
 
@@ -89,7 +100,9 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
     # first the pair that the search finds: on another pair nothing would agree
     places = list(differences(plain(request.subject), plain(audit.request.subject), "request.subject"))
     if not places:
-        found = estimated(audit, spent, repeated=_repeated(certificate, spent))
+        audit = _exactly(certificate, audit)
+        repeated = _repeated(certificate, spent, _stated(certificate, result, audit.subject))
+        found = estimated(audit, spent, repeated=repeated)
         if not found.seeded:
             # of a version that did not notice
             return [Check("replay", None, f"no seed repeats these draws: {OTHER_GENERATOR}")]
@@ -109,14 +122,24 @@ def replay(certificate: Certificate, result: dict[str, Any] | None = None) -> li
     return [Check("replay", False, f"{places[0]} differs")]
 
 
-def _repeated(certificate: Certificate, spent: int) -> RepeatedRun:
+def _stated(certificate: Certificate, result: dict[str, Any] | None, subject: object) -> Stated:
+    """Return the events that a certificate and its result state, as far as they can be read."""
+    events = [certificate.event]
+    for part in () if result is None else (result, result["implementation"]):
+        with contextlib.suppress(DocumentError):
+            events.append(stored_event(part["witness"]["event"]))
+    return Stated(tuple(events), certificate.curve, subject)
+
+
+def _repeated(certificate: Certificate, spent: int, stated: Stated) -> RepeatedRun:
     """Return what the clock decided, as far as the certificate tells; without a limit only where draws ended."""
     ended, reduction = certificate.draws - spent, certificate.event.reduced_to
     chosen_at = ended - 2 * certificate.all_counts.likely_draws
     rows, before = (draws // (2 * certificate.request.outputs_per_call) for draws in (ended, chosen_at))
+    learnt = RepeatedRun(rows, reduced=stated.reduced, selected=stated.selected)
     if certificate.request.max_seconds is None:
-        return RepeatedRun(rows)
-    return RepeatedRun(rows, before, None if reduction is None else reduction.screened)
+        return learnt
+    return replace(learnt, chosen_at=before, screened=None if reduction is None else reduction.screened)
 
 
 def _differing(found: EstimateResult, certificate: Certificate, result: dict[str, Any] | None) -> Iterator[str]:
@@ -124,9 +147,15 @@ def _differing(found: EstimateResult, certificate: Certificate, result: dict[str
     ours, stated = (
         json.loads(json_text(one.to_json())) for one in (found.certificate(certificate.judged), certificate)
     )
+    of_inputs = inputs_computed(certificate.subject)
+
+    def computed(place: str) -> bool:
+        own = place.removeprefix("implementation.").removeprefix("witness.")
+        return of_inputs(place) if own.startswith("inputs") else COMPUTED.fullmatch(place) is not None
+
     for name in stated:
         if name not in NOT_COMPARED:
-            yield from differences(stated[name], ours.get(name), name)
+            yield from differences(stated[name], ours.get(name), name, computed=computed)
     if result is not None:
         again = json.loads(json_text(found.to_json()))
         for name in again:
@@ -136,7 +165,7 @@ def _differing(found: EstimateResult, certificate: Certificate, result: dict[str
                 # a clock, a person or a failure ended it, in words of its own
                 yield from [] if _ended(certificate, result) else [name]
             elif name not in OF_A_RESULT:
-                yield from differences(result[name], again[name], name)
+                yield from differences(result[name], again[name], name, computed=computed)
 
 
 def _ended(certificate: Certificate, result: dict[str, Any]) -> bool:
@@ -273,8 +302,23 @@ def _audit(certificate: Certificate) -> tuple[Audit, int]:
         return Audit.of(request), spent
     if _searched_in_full(certificate):
         return at_worst_pair(Audit.of(msgspec.structs.replace(request, subject=described.subject)))
-    # the search's own statements are only for readers; its cost is part of the size
-    return replace(Audit.of(request), inputs=certificate.inputs), spent
+    return _on_stated_pair(certificate, certificate.inputs.get("search")), spent
+
+
+def _exactly(certificate: Certificate, audit: Audit) -> Audit:
+    """Return an audit on the stated pair, if its own is the same but for rounding."""
+    pairs = plain(certificate.subject), plain(audit.request.subject)
+    if not list(differences(*pairs, computed=nowhere)):
+        return audit
+    return _on_stated_pair(certificate, audit.inputs.get("search"))
+
+
+def _on_stated_pair(certificate: Certificate, note: Any) -> Audit:
+    """Return the audit on the pair of the certificate, with what its search, or another, says of itself."""
+    # such statements are only for readers; the cost is part of the size
+    audit = Audit.of(certificate.request)
+    inputs = inputs_told(audit.subject, rebuild(core(certificate.subject)))
+    return replace(audit, inputs=inputs if note is None else inputs | {"search": note})
 
 
 def _searched_in_full(certificate: Certificate) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from audit.auditor.subject import FAILURES, SubjectError
-from audit.common.keys import Level, key_of, proof_of, same
+from audit.common.keys import Level, attributes_of, key_of, proof_of, same
+from audit.subjects.tables import besides_of_table, is_labelled, is_table, records_of_table
 from reference.common.errors import ReadingError
 from reference.common.printable import in_brief
 from reference.readings import ADJACENCIES
@@ -20,14 +21,20 @@ Relation: TypeAlias = str | Callable[[Any, Any], Any]
 PLAIN = (int, float, str, bytes, np.generic, np.ndarray, list, tuple, dict, set, frozenset)
 """Types whose values are told apart by all that they hold."""
 
+MOST_LEVELS = 6
+"""Levels of nested parts in which tables are looked for: parts may share parts."""
+
+_PLAIN_INPUTS = (list, tuple, np.ndarray, np.memmap)
+_OF_MASKS = ("_mask", "_sharedmask", "_isfield", "_baseclass", "_basedict")
+
 NO_NEIGHBOURS = "the two inputs are not neighbours under"
 
 UNCHECKED = "nobody checked that these are neighbours"
 """The note on a pair without a relation."""
 
 OF_FORM = (
-    "several records differ only in types, shapes or the signs of zeros, which a mechanism may tell apart: "
-    "use one type on both sides, or give a function as adjacency"
+    "several records differ only in types, shapes, units, labels or the signs of zeros, which a mechanism may "
+    "tell apart: use one type on both sides, or give a function as adjacency"
 )
 """The note on inputs that are neighbours by their values, as `[1, 2]` and `[1.0, 3.0]` are."""
 
@@ -39,6 +46,12 @@ INCOMPARABLE = (
     "give a function as adjacency"
 )
 """The note on objects, in place of numbers, texts, or collections, tables and classes of such."""
+
+OF_ATTRIBUTES = (
+    "the inputs have more than their records, such as a class or attributes of their own, and nobody found that "
+    "to be the same on both sides: give a function as adjacency"
+)
+"""The note on inputs of other classes than lists, tuples and arrays, unless all else that they hold is equal."""
 
 SAME_VALUES = "both inputs are equal in value: at most their types, shapes or order are tested"
 """The note on inputs as `[3]` and `[3.0]`, which a mechanism may tell apart."""
@@ -85,13 +98,14 @@ def _is_listed(given: Any) -> bool:
 
 
 def _is_tuple_of_arrays(given: Any) -> bool:
-    return isinstance(given, tuple) and bool(given) and all(isinstance(part, np.ndarray) for part in given)
+    parts = given if isinstance(given, tuple) else ()
+    return bool(parts) and all(isinstance(part, np.ndarray) and part.ndim for part in parts)
 
 
-def _depth(given: Any) -> int:
-    """Return how many indices reach a value: 1 for a row or a column, 2 for a table."""
+def _depth(given: Any, levels: int = MOST_LEVELS) -> int:
+    """Return how many indices reach a value, up to a limit: 1 for a row or a column, 2 for a table."""
     if isinstance(given, list | tuple):
-        return 1 + min(map(_depth, given), default=0)
+        return 1 + (min((_depth(part, levels - 1) for part in given), default=0) if levels else 0)
     return 0 if isinstance(given, np.generic) else int(getattr(given, "ndim", 0))
 
 
@@ -101,18 +115,36 @@ def _length(given: Any) -> int:
     return int(shape[0]) if isinstance(shape, tuple) and shape else len(given)
 
 
-def _rows_within(record: Any) -> int:
+def _rows_within(record: Any, levels: int = MOST_LEVELS) -> int:
     """Return how many rows the largest table has that a record is or contains, or else 0."""
     if _depth(record) > 1:
         return _length(record)
     if is_dataclass(record) and not isinstance(record, type):
         record = {entry.name: getattr(record, entry.name) for entry in fields(record)}
-    if not isinstance(record, dict | list | tuple):
+    if not isinstance(record, dict | list | tuple) or not levels:
         return 0
     parts = list(record.values()) if isinstance(record, dict) else record
     # columns with names are a table, too
     sizes = {_length(part) if _depth(part) else 0 for part in parts} if isinstance(record, dict) else set()
-    return max([*map(_rows_within, parts), *(sizes if len(sizes) == 1 else ())], default=0)
+    return max(
+        [*(_rows_within(part, levels - 1) for part in parts), *(sizes if len(sizes) == 1 else ())], default=0
+    )
+
+
+def _has_fields(record: Any) -> bool:
+    return isinstance(record, dict) or (is_dataclass(record) and not isinstance(record, type))
+
+
+def require_several(left: Any, right: Any) -> None:
+    """Refuse two inputs likewise: one that has several records shows that the other has records, too.
+
+    Raises
+    ------
+    audit.auditor.subject.SubjectError
+    """
+    several = any(_is_listed(side) and len(side) > 1 for side in (left, right))
+    for side in (left, right):
+        require_records(side, several=several)
 
 
 def require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
@@ -126,16 +158,23 @@ def require_unchanged(inputs: tuple[Any, Any], before: list[Any]) -> None:
         raise SubjectError("the mechanism changes its input, so later outputs are of other data: copy it first")
 
 
-def require_records(given: Any) -> None:
+def require_records(given: Any, *, several: bool = False) -> None:
     """Refuse a list of a table and its columns: all their rows would count as few records.
 
-    Tables of one shape may be records, such as images, if there are more of them than each has rows.
+    Tables of one shape may be records, such as images, if there are more of them than each has rows.  Several
+    dictionaries, or objects with fields, are records.
+
+    Parameters
+    ----------
+    given : object
+    several : bool
+        Whether the other input has several records.
 
     Raises
     ------
     audit.auditor.subject.SubjectError
     """
-    if not _is_listed(given):
+    if not _is_listed(given) or ((several or len(given) > 1) and all(map(_has_fields, given))):
         return
     tables = [_rows_within(record) for record in given]
     sizes = {rows or _length(record) for rows, record in zip(tables, given, strict=True) if rows or _depth(record)}
@@ -161,7 +200,7 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
     Parameters
     ----------
     left, right : object
-        For a named relation: an array or a list, one record a row, or a tuple of arrays of the same length.
+        For a named relation: an array, a table or a list, one record a row, or a tuple of arrays of one length.
     relation : {'replace_one', 'add_or_remove_one'} or callable, optional
 
     Raises
@@ -183,8 +222,10 @@ def require_neighbours(left: Any, right: Any, relation: Relation | None) -> str 
 
 def _undecided(left: Any, right: Any, relation: str) -> str | None:
     """Return why nobody can tell whether two inputs are neighbours under a named relation; None if they are."""
+    require_several(left, right)
     level = Level.ROWS if _is_array(left) and _is_array(right) else Level.KINDS
-    ours, others = _records(left, level), _records(right, level)
+    labelled = is_labelled(left) or is_labelled(right)
+    ours, others = (_records(side, level, labelled=labelled) for side in (left, right))
     possible, proved = _NEIGHBOURS[relation](ours, others)
     if not possible:
         # one other number makes a whole column one of floats
@@ -192,7 +233,23 @@ def _undecided(left: Any, right: Any, relation: str) -> str | None:
         if not _NEIGHBOURS[relation](*alike)[0]:
             raise SubjectError(f"{NO_NEIGHBOURS} {relation}: {_difference(relation, (ours, others))}")
         return OF_FORM
-    return None if proved else INCOMPARABLE
+    if not proved:
+        return INCOMPARABLE
+    return None if same(_besides(left), _besides(right)) else OF_ATTRIBUTES
+
+
+def _besides(given: Any) -> list[Any]:
+    """Return what an input has besides its records, for :func:`audit.common.keys.same`."""
+    parts = [_besides(part) for part in given] if _is_tuple_of_arrays(given) else []
+    if type(given) in _PLAIN_INPUTS:
+        return parts
+    if is_table(given):
+        return [besides_of_table(given)]
+    own = attributes_of(given)
+    if isinstance(given, np.ma.MaskedArray):
+        # the mask is in the records
+        own = {name: value for name, value in own.items() if name not in _OF_MASKS}
+    return [*parts, type(given), proof_of(own, Level.KINDS)]
 
 
 def _replaced(ours: Sequence[Any], others: Sequence[Any]) -> tuple[bool, bool]:
@@ -248,8 +305,10 @@ def _is_array(given: Any) -> bool:
     return isinstance(given, np.ndarray) or _is_tuple_of_arrays(given)
 
 
-def _records(given: Any, level: Level) -> list[Any]:
+def _records(given: Any, level: Level, *, labelled: bool = False) -> list[Any]:
     """Return one key for each record, for :func:`audit.common.keys.same`."""
+    if is_table(given):
+        return records_of_table(given, level, labelled=labelled)
     if _is_tuple_of_arrays(given):
         if len({len(part) for part in given}) > 1:
             raise SubjectError("the arrays of an input must have one row for each record")
@@ -258,14 +317,12 @@ def _records(given: Any, level: Level) -> list[Any]:
         if given.dtype == object:
             require_records(list(given))
         return _rows(given, level)
-    require_records(given)
     if isinstance(given, list | tuple):
         return [proof_of(record, level) for record in given]
-    converted = "pass its .to_numpy(), " if hasattr(given, "to_numpy") else ""
-    converted += 'its .to_dict("records"), ' if hasattr(given, "itertuples") else ""
     raise SubjectError(
-        f"a named adjacency needs records, one a row of an array or a list, not {in_brief(given)}; "
-        f"{converted}{'or ' if converted else ''}give a function instead"
+        "a named adjacency needs records, one a row of an array or a table, or one an element of a list, not "
+        f"{in_brief(given)}; give a function instead: adjacency=f, where f(left, right) returns True if they are "
+        "neighbours"
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, assert_never, get_args
 
 from audit.auditor.subject import DOMAIN_NAMES, Subject, SubjectError
-from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours, require_records
+from audit.subjects.adjacency import UNCHECKED, Relation, require_neighbours, require_several
 from audit.subjects.catalogue import CATALOGUE
 from audit.subjects.catalogue.entry import Adjacency
 from audit.subjects.imported import imported_object
@@ -264,8 +264,7 @@ def neighbours_of_lists(pair: InputPair) -> str:
     """
     if not (isinstance(pair.left, list) and isinstance(pair.right, list)):
         return UNCHECKED
-    for side in (pair.left, pair.right):
-        require_records(side)
+    require_several(pair.left, pair.right)
     # as texts: a record is any JSON, and the order of an object's members does not matter
     left, right = ([json.dumps(record, sort_keys=True) for record in side] for side in (pair.left, pair.right))
     require_neighbours(left, right, pair.adjacency)

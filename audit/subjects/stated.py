@@ -13,21 +13,28 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.subject import FAILURES, Subject, SubjectError, two_inputs
+from audit.common.keys import MOST_AGAIN
 from audit.subjects.programs import InputPair, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import DataSet
+from audit.subjects.tables import is_table
 from reference.budgets import parse_delta, parse_epsilon
-from reference.common.documents import plain
-from reference.common.printable import shown
+from reference.common.documents import DEEPEST, LARGEST_INTEGER, plain
+from reference.common.printable import is_writable, shown
 
 MOST_SHOWN = 1_000
 """Most characters of a program's input, or of one record, in a report."""
+
+_COLLECTIONS = (list, tuple, dict, set, frozenset)
 
 NO_CLAIM = "neither you nor the subject states a claim: epsilon 1 is judged, --epsilon states yours"
 """The note on a subject that is audited at the default claim."""
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 """Differs at each start: of no use to readers or for comparisons."""
+
+DEEPEST_SHOWN = DEEPEST // 2
+"""Levels of nested parts that are shown: a result has the inputs some levels down."""
 
 MOST_TOLD, MOST_DIFFERENT = 20_000, 3
 """Most characters of an input that a result has in full; and records shown of a longer one."""
@@ -153,24 +160,86 @@ def states_claim(subject: object) -> bool:
 
 def as_json(given: Any) -> Any:
     """Return an input as JSON: numbers, arrays, tables and collections as they are, anything else in words."""
-    if isinstance(given, DataSet):
-        return given.to_json()
-    if hasattr(given, "columns") and hasattr(given, "itertuples"):
-        # of a table, its records; otherwise Python shows the first and the last ones alone
-        return [dict(zip(map(str, given.columns), as_json(row), strict=True)) for row in given.itertuples(False)]
-    if isinstance(given, np.ndarray | np.generic):
-        return as_json(given.tolist())
-    if isinstance(given, float) and not math.isfinite(given):
-        # JSON has no such numbers
-        return repr(given)
-    if isinstance(given, list | tuple):
-        return [as_json(part) for part in given]
-    if isinstance(given, dict):
-        return {str(name): as_json(part) for name, part in given.items()}
-    if isinstance(given, set | frozenset):
+    return _Shown().of(given)
+
+
+class _Shown:
+    """Shows one input, in which parts may share parts; what no certificate could be read with is spelled out."""
+
+    def __init__(self) -> None:
+        self.again, self.nested = 0, 0
+        self.seen: dict[int, Any] = {}
+
+    def of(self, given: Any) -> Any:
+        if isinstance(given, int | float | str | None) and not isinstance(given, np.generic):
+            return _simple(given)
+        if isinstance(given, DataSet):
+            return given.to_json()
+        rows = _rows_shown(given)
+        if rows is not None:
+            return self.of(rows)
+        if isinstance(given, np.ndarray | np.generic):
+            return self.of_numpy(given)
+        return self.collection(given) if isinstance(given, _COLLECTIONS) else _in_words(given)
+
+    def of_numpy(self, given: Any) -> Any:
+        plain_values = given.tolist()
+        if isinstance(plain_values, np.longdouble):
+            return float(given) if float(given) == given else str(given)
+        # a complex one of many bits is in words
+        return _in_words(plain_values) if isinstance(plain_values, np.generic) else self.of(plain_values)
+
+    def collection(self, given: Any) -> Any:
+        if self.nested < 2:
+            # a record, of which each has so much
+            self.seen.clear()
+            self.again = 0
+        self.again += id(given) in self.seen
+        self.seen[id(given)] = given
+        if self.nested == DEEPEST_SHOWN or self.again > MOST_AGAIN:
+            return f"<{type(given).__name__} of length {len(given)}>"
+        self.nested += 1
+        try:
+            if isinstance(given, dict):
+                return {self.name(name): self.of(part) for name, part in given.items()}
+            parts = [self.of(part) for part in given]
+        finally:
+            self.nested -= 1
         # sorted: with texts they stand in another order in each process
-        return sorted(map(as_json, given), key=_in_order)
-    return given if given is None or isinstance(given, int | float | str) else _ADDRESS.sub("", repr(given))[:1000]
+        return sorted(parts, key=_in_order) if isinstance(given, set | frozenset) else parts
+
+    def name(self, name: Any) -> str:
+        text = str(name)
+        return text if is_writable(text) else ascii(text)
+
+
+def _simple(given: Any) -> Any:
+    """Return a number or a text, of a class of its own or not, in a form that JSON has."""
+    if isinstance(given, str):
+        text = str.__str__(given)
+        return text if is_writable(text) else ascii(text)
+    if isinstance(given, float):
+        number = float.__float__(given)
+        return number if math.isfinite(number) else repr(number)
+    if given is None or isinstance(given, bool):
+        return given
+    whole = int.__int__(given)
+    return whole if abs(whole) <= LARGEST_INTEGER else hex(whole)
+
+
+def _rows_shown(given: Any) -> list[Any] | None:
+    """Return the records of a table, or the values of a column: Python shows the first and the last ones alone."""
+    if hasattr(given, "columns") and hasattr(given, "itertuples"):
+        names = list(map(str, given.columns))
+        return [dict(zip(names, row, strict=True)) for row in given.itertuples(False)]
+    if not is_table(given):
+        return None
+    found: list[Any] = given.to_dicts() if hasattr(given, "to_dicts") else given.to_list()
+    return found
+
+
+def _in_words(given: Any) -> str:
+    return _ADDRESS.sub("", repr(given))[:1000]
 
 
 def _in_order(shown: Any) -> tuple[bool, float, str]:

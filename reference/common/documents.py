@@ -333,6 +333,9 @@ def _encoded(value: Any) -> Any:
         return {"lo": decimal_text(value.lower), "hi": decimal_text(value.upper)}
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
+    if isinstance(value, str):
+        # of a class of its own
+        return str.__str__(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

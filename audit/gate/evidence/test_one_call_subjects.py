@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from audit import assert_private
@@ -79,17 +79,11 @@ def test_claim_that_is_given_counts_before_the_stated_one():
         assert_private(lambda _, rng: rng.laplace(), *ONE_APART)
 
 
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        (pd.DataFrame({"x": [0.0]}), r'pass its \.to_numpy\(\), its \.to_dict\("records"\), or give a function'),
-        (pd.Series([0.0]), r"; pass its \.to_numpy\(\), or give a function instead"),
-        (3.0, "not 3.0; give a function instead"),
-    ],
-)
-def test_table_is_told_how_to_become_records(table, said):
-    with pytest.raises(SubjectError, match=said):
-        assert_private(Stated(), table, table, epsilon=1)
+@pytest.mark.parametrize("given", [3.0, {"x": [0.0]}, range(3)])
+def test_inputs_without_records_are_told_what_function_compares_them(given):
+    wanted = "adjacency=f, where f(left, right) returns True if they are neighbours"
+    with pytest.raises(SubjectError, match=re.escape(wanted)):
+        assert_private(Stated(), given, given, epsilon=1)
 
 
 # --- What a finding leaves open ---------------------------------------------------------------------------------
