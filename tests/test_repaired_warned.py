@@ -119,7 +119,7 @@ def test_a_model_that_selects_hardly_anybody_is_said_to(fairness):
     (rare,) = said(-5.0)
     assert rare.startswith("by forecast the model selects hardly anybody, as about 0.0")
     assert "have label 1: rank by score" in rare
-    assert ("thresholds by group" in rare) == (fairness != "none")
+    assert ("which the constraint does not move" in rare) == (fairness != "none")
     (common,) = said(5.0)
     assert "nearly everybody" in common
     assert "have label 0" in common

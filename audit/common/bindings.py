@@ -78,7 +78,7 @@ def _stored(node: ast.Name | ast.Attribute | ast.Subscript) -> Iterator[str]:
 def _from_inside(node: ast.AST) -> Iterator[str]:
     """Yield the names outside of a function or class that its body binds."""
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Global):
+        if isinstance(inner, ast.Global | ast.Nonlocal):
             yield from inner.names
         elif isinstance(inner, ast.Name) and inner.id in COMPUTED:
             yield ANY

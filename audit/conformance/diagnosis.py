@@ -100,7 +100,7 @@ def diagnose(found: Sequence[Outcome]) -> list[Diagnosis]:
 
 def _step(one: Outcome) -> tuple[Any, ...]:
     """Return what a case asks for: a program may have a bug in one of its steps alone."""
-    return (one.kind, *(one.case.given.get(name) for name in ("kind", "mechanism")))
+    return (one.kind, *(one.case.given.get(name) for name in ("kind", "mechanism", "fairness")))
 
 
 def _possible(found: Sequence[Outcome]) -> set[tuple[str, tuple[Any, ...]]]:

@@ -94,7 +94,8 @@ class Report:
         if rest:
             yield ""
             more = ": they may be one more bug, or all may be one that has no name here" if self.diagnoses else ""
-            yield f"{len(rest)} failed cases match no bug that has a name here{more}"
+            named = "that has a name here and that right answers leave possible"
+            yield f"{len(rest)} failed cases match no bug {named}{more}"
         for group in dict.fromkeys(map(_group, rest)):
             for off in factors([one for one in rest if _group(one) == group]):
                 yield f"  {group}: {off}"

@@ -103,7 +103,10 @@ def as_text(found: Advice, in_file: int, hints: Sequence[str], on: Page) -> str:
     if found.risk_difference_noise is not None:
         rates = "rates within a label" if found.fairness == "equalised_odds" else "selection rates"
         within = WITHIN.format(found.risk_difference_noise)
-        lines.append(f"Fairness: probes show the difference of {rates} {within}, worse for small groups.")
+        lines.append(
+            f"Fairness: with groups of a third and two thirds, probes show the difference of {rates} {within}; "
+            "with smaller groups, less precisely."
+        )
         said = (*found.fairness_warnings, *[DROWNED_MODEL] * found.one_group_alone)
         lines += [f"warning: {warning}" for warning in said]
         lines.append(

@@ -82,7 +82,7 @@ ENCLOSED = 1 + Fraction(1, 2**50)
 DROWNED = 3 * WANTED_DEVIATION
 """Probes with more noise cannot show whether groups are treated alike."""
 
-WITHIN = "to within {:.2g} at worst (one standard deviation)"
+WITHIN = "to within {:.2g} or better (one standard deviation)"
 """How precisely probes show a difference."""
 
 NOT_TO_SPEND = "do not spend"

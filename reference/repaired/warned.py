@@ -11,7 +11,7 @@ from reference.domain import Domain
 from reference.repaired.advice import probe_warnings
 from reference.repaired.expected import drawn_records
 from reference.repaired.model import Model
-from reference.repaired.shortfall import costs_of, doubt_of, doubted, perhaps_no_help
+from reference.repaired.shortfall import costs_of, doubt_in_words, doubted, perhaps_no_help
 
 HIDDEN_GROUPS = (
     "noise hides how some groups are treated, which the card names: declare fewer and larger groups, get more "
@@ -36,13 +36,12 @@ def noise_warnings(model: Model, domain: Domain, slack: float) -> Iterator[str]:
     slack : float
         For which the model was made or tuned.
     """
-    doubt, drowned = doubt_of(model, domain, slack), probe_warnings(model.noise_of_probes)
-    if drowned and doubt:
-        most = doubted(model, domain, slack)
-        more = "" if most is None else perhaps_no_help(model, domain, most)
-        drowned = probe_warnings(model.noise_of_probes, most, more)
-    if drowned or doubt:
-        yield from drowned or (str(doubt),)
+    most, said = doubted(model, domain, slack), probe_warnings(model.noise_of_probes)
+    if most is not None:
+        more = perhaps_no_help(model, domain, most)
+        said = probe_warnings(model.noise_of_probes, most, more) or (doubt_in_words(model, domain, slack, most),)
+    if said:
+        yield from said
     elif model.cells is not None and model.cells.hidden:
         yield HIDDEN_GROUPS
     dear = costs_of(model, domain)
@@ -62,7 +61,7 @@ def rare_label_warnings(model: Model, domain: Domain) -> Iterator[str]:
         whom, rare, few = "nearly everybody", 1 - rare, 1 - chosen
     if few > HARDLY_ANY or rare > RARE:
         return
-    apart = "" if model.fairness == "none" else ", or by `predict_proba`, which thresholds by group do not move"
+    apart = "" if model.fairness == "none" else ", or by `predict_proba`, which the constraint does not move"
     yield (
         f"by forecast the model selects {whom}, as about {rare:.2g} of the records have label "
         f"{int(chosen <= 0.5)}: rank by score instead{apart}"
