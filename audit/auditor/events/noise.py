@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from audit.auditor.events.ranks import repeated
 from audit.auditor.events.units import Unit
-from reference.common.arrays import BoolArray, FloatArray, IntArray, NumberArray
+from reference.common.arrays import BoolArray, FloatArray, IntArray
 
 USUAL = 0.99
 """The size of a coordinate's numbers is this quantile of their absolute values."""
@@ -76,26 +75,14 @@ SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 SMALLEST_SCALED = 2.0**-64
 """Share of the usual size that half of the scaled numbers are above: smaller ones are in units of their own."""
 
-SEVERAL = 3
-"""Lowest bits that rounding errors have at least, where they are not tiny.
+FEW_SIZES = 2
+"""Signs, flags and votes of three have at most so many sizes.
 
-What is rounded has one for each power of two of its size.  Signs, flags and votes of three have fewer.
+Rounding errors have more, or else are sometimes 0, and of either sign.
 """
 
-BELOW = 1 / 8
-"""Share of rounding errors that have a lower lowest bit than the usual one.
-
-On a lattice half of the multiples are odd: none is below these.
-"""
-
-OF_ZEROS = 2.0**-3
-"""Times 2^-b, this is the least share of rounding errors that are 0, where half of the others have b bits at most.
-
-Any of 2^b multiples of the lowest bit may be left, and 0 is one of these.  Floats of b bits are hardly ever 0.
-"""
-
-LOOKED_AT_ROWS, FEW_ROWS = 4096, 512
-"""Outputs of each input that show what a coordinate's numbers look like; some, that show whether any repeat."""
+LOOKED_AT_ROWS = 4096
+"""Outputs of each input that show what a coordinate's numbers look like."""
 
 FEW_BITS, SOME_BITS = 5, 12
 """Rounding errors have at most this many significant bits in half of the cases (single, double precision)."""
@@ -156,17 +143,13 @@ class Reach:
             alone = max(alone, ALONE * pitch)
         return cls(power_above(alone), power_above(together), moved)
 
-    def with_least(self, other: Reach) -> Reach:
-        """Return this reach, but no step of it smaller than the other's."""
-        return replace(self, alone=max(self.alone, other.alone), together=max(self.together, other.together))
-
 
 def cancelled(left: FloatArray, right: FloatArray) -> tuple[Reach | None, ...]:
     """Return, for each coordinate that is mostly rounding error, how far that error reaches; None for the others.
 
     Such a coordinate is 0 in real numbers, as ``(y + 1) - 1 - y`` is.  Its numbers are tiny beside others of the
     same output, or beside 1, and few bits are left of them.  The power of two that these count depends on the size
-    of y, so that no one lattice has them all.  What single precision leaves may be around another number than 0.
+    of y, so that no one lattice has them all.  What single precision leaves counts only beside a coordinate of it.
 
     Parameters
     ----------
@@ -180,37 +163,21 @@ def cancelled(left: FloatArray, right: FloatArray) -> tuple[Reach | None, ...]:
     few[~np.isfinite(few)] = 0.0
     usual = np.quantile(np.abs(few), USUAL, axis=0)
     beside = _largest_other(usual)
-    centres = _centres(few)
-    smaller = _mostly_within(few, RESIDUE * np.maximum(1.0, beside))
-    with np.errstate(over="ignore"):
-        apart = few - centres
-    small = _mostly_within(apart, RESIDUE_OF_SINGLE * np.maximum(1.0, np.maximum(beside, usual)))
-    if not (small | smaller).any():
+    small, smaller = (
+        _mostly_within(few, share * np.maximum(1.0, beside)) for share in (RESIDUE_OF_SINGLE, RESIDUE)
+    )
+    if not small.any():
         return tuple(found)
     single = np.array([_of_single_precision(few[:, k], float(usual[k])) for k in range(width)])
-    of_single = np.maximum(_largest_other(np.where(single, usual, 0.0)), np.maximum(1.0, np.abs(centres)))
+    of_single = _largest_other(np.where(single, usual, 0.0))
     sizes, sizes_of_single = (_largest_of_each(left[:, some], right[:, some]) for some in (slice(None), single))
-    for k in np.flatnonzero(small | smaller):
+    for k in np.flatnonzero(small):
         values = np.concatenate([left[:, k], right[:, k]])
         if smaller[k]:
             found[k] = _residue(values, few[:, k], sizes, float(beside[k]))
-        if found[k] is None:
-            with np.errstate(over="ignore"):
-                values = values - centres[k]
-            reach = _residue_of_single(values, apart[:, k], sizes_of_single, float(of_single[k]))
-            # a grid has 0 amid a cell, and other numbers near an edge
-            found[k] = None if centres[k] and reach is not None and reach.partly else reach
+        if found[k] is None and of_single[k] > 0:
+            found[k] = _residue_of_single(values, few[:, k], sizes_of_single, max(1.0, float(of_single[k])))
     return tuple(found)
-
-
-def _centres(few: FloatArray) -> FloatArray:
-    """Return for each coordinate the most common number where most are close to it, and else 0."""
-    some = few[:: -(-len(few) // FEW_ROWS)]
-    middle = np.quantile(some, 0.5, axis=0, method="lower")
-    # halves of finite numbers have a finite difference
-    near = np.abs(some / 2 - middle / 2) <= RESIDUE_OF_SINGLE / 2 * np.abs(middle)
-    close = (middle != 0) & (2 * np.count_nonzero(near, axis=0) >= len(some))
-    return np.array([_usual(few[:, k]) if close[k] and _repeat(few[:, k]) else 0.0 for k in range(len(close))])
 
 
 def _largest_other(usual: FloatArray) -> FloatArray:
@@ -248,23 +215,21 @@ def _residue(values: FloatArray, few: FloatArray, sizes: FloatArray, beside: flo
         The largest usual size of another coordinate, or 0.
     """
     usual = max(1.0, beside)
-    if _of_few_bits(few[np.abs(few) <= RESIDUE * usual], usual, LOWEST, SOME_BITS):
+    if _of_few_bits(few[np.abs(few) <= RESIDUE * usual], LOWEST * usual, SOME_BITS):
         return _reach(values, RESIDUE * usual, sizes / usual)
-    scaled = _are_scaled(few, LOWEST * usual) if beside > 0 else _are_scaled_alone(few)
-    if not scaled:
+    if not (beside > 0 and _are_scaled(few) and not _are_codes(few, LOWEST * usual)):
         return None
-    usual = min(1.0, beside) or 1.0
-    reach = _reach(values, RESIDUE * usual, sizes / (beside or 1.0), SMALLEST_SCALED * usual)
+    usual = min(1.0, beside)
+    reach = _reach(values, RESIDUE * usual, sizes / beside, SMALLEST_SCALED * usual)
     return None if reach is None or reach.partly else reach
 
 
 def _residue_of_single(values: FloatArray, few: FloatArray, sizes: FloatArray, usual: float) -> Reach | None:
     """Return how far float noise of single precision reaches, as :func:`_residue` does, beside this usual size."""
     within = few[np.abs(few) <= RESIDUE_OF_SINGLE * usual]
-    # multiples of one sign are counts
-    both = bool(within.min(initial=0.0) < 0 < within.max(initial=0.0))
-    few_bits = _of_few_bits(within, usual, LOWEST_OF_SINGLE, FEW_BITS, lattice=both)
-    if not few_bits and not _of_few_bits(_unscaled(within), usual, LOWEST_OF_SINGLE, FEW_BITS, lattice=False):
+    if not within.min(initial=0.0) < 0 < within.max(initial=0.0) or _are_codes(few, LOWEST * usual):
+        return None
+    if not _of_few_bits(within, LOWEST_OF_SINGLE * usual, FEW_BITS):
         return None
     return _reach(values, RESIDUE_OF_SINGLE * usual, sizes / usual)
 
@@ -284,66 +249,32 @@ def _reach(values: FloatArray, limit: float, scales: FloatArray, least: float = 
     return Reach(reach, reach, moved=True, partly=count < len(found))
 
 
-def _of_few_bits(values: FloatArray, usual: float, share: float, most: int, *, lattice: bool = True) -> bool:
-    """Return whether rounding may have left some numbers, those of a lattice as well, or only others.
-
-    Their lowest bit is at most this share of the usual size, and half of them have at most so many bits.
-    """
+def _of_few_bits(values: FloatArray, largest: float, most: int) -> bool:
+    """Return whether rounding may have left numbers with a lowest bit of this size at most, and so few bits."""
     lowest, bits = _bits(values[values != 0])
     if not len(bits):
         return False
     # the smallest floats have few bits themselves
     pitch = 2.0 ** float(np.median(lowest))
-    if pitch > share * usual or not SMALLEST_NORMAL <= pitch < NOT_WHOLE:
+    if pitch > largest or not SMALLEST_NORMAL <= pitch < NOT_WHOLE:
         return False
     half, longest = (float(np.quantile(bits, one, method="lower")) for one in (0.5, 1 - TOP))
     rounded = longest >= BITS_OF_ROUNDED and float((bits >= longest).mean()) >= OF_ROUNDED
-    if half > most or rounded or not (lattice or float((lowest < _usual(lowest)).mean()) >= BELOW):
-        return False
-    # tiny ones are errors whatever they look like
-    zeros = len(values) - len(bits)
-    several = len(np.unique(lowest)) >= SEVERAL and zeros >= OF_ZEROS * 2.0**-half * len(values)
-    return bool(several or pitch <= LOWEST * usual)
+    return half <= most and not rounded
 
 
-def _are_scaled(few: FloatArray, error: float) -> bool:
+def _are_scaled(few: FloatArray) -> bool:
     """Return whether numbers may be rounding errors that were divided by three, say: few, but with all bits."""
-    known = few[few != 0]
-    lowest, bits = _bits(known)
-    if 2 * len(np.unique(few)) > len(few) or (len(bits) and float(np.median(bits)) <= SOME_BITS):
-        return False
-    return len(np.unique(lowest)) >= SEVERAL or bool((np.abs(known) <= error).any())
+    _, bits = _bits(few[few != 0])
+    return 2 * len(np.unique(few)) <= len(few) and (not len(bits) or float(np.median(bits)) > SOME_BITS)
 
 
-def _are_scaled_alone(few: FloatArray) -> bool:
-    """Return whether numbers beside which there are none may be scaled errors: on no lattice, or all different."""
-    known = few[few != 0]
-    different = 2 * len(np.unique(known)) > len(known) and _are_scaled(few, 0.0)
-    return different or _of_few_bits(_unscaled(few), 1.0, LOWEST, SOME_BITS, lattice=False)
-
-
-def _unscaled(few: FloatArray) -> FloatArray:
-    """Return numbers in units of the most common significand, or none of them if they do not repeat.
-
-    What was divided by three, say, has few bits again.
-    """
-    known: FloatArray = few[few != 0]
-    if not _repeat(known):
-        return known[:0]
-    significands, exponents = np.frexp(few / _usual(np.abs(np.frexp(known)[0])))
-    rounded: FloatArray = np.ldexp(np.rint(np.ldexp(significands, BITS_OF_SINGLE)), exponents - BITS_OF_SINGLE)
-    return rounded
-
-
-def _repeat(values: FloatArray) -> bool:
-    """Return whether a few of some values are there twice, as many of those that rounding left are."""
-    return repeated(np.sort(values[:FEW_ROWS]), 2) > 0
-
-
-def _usual(values: NumberArray) -> float:
-    """Return the number that is there most often."""
-    numbers, counts = np.unique(values, return_counts=True)
-    return float(numbers[np.argmax(counts)])
+def _are_codes(few: FloatArray, error: float) -> bool:
+    """Return whether numbers are signs, votes or flags, of few sizes that are all above an error."""
+    sizes = np.unique(np.abs(few))
+    other = sizes[sizes > 0]
+    one_sided = few.min() == 0 or few.max() == 0
+    return 0 < len(other) <= FEW_SIZES and float(other[0]) > error and (sizes[0] > 0 or one_sided)
 
 
 def usual_size(values: FloatArray) -> float:

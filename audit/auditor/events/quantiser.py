@@ -210,9 +210,6 @@ class _Coordinate:
         step = 2.0 ** max(math.floor(math.log2(spread)) + shift - QUANTISED_BITS, SMALLEST_STEP)
         with np.errstate(over="ignore"):
             spread = float(np.ldexp(spread, shift))
-        if residue is not None and residue.partly:
-            # most may be on a lattice that others show
-            residue = residue.with_least(Reach.of(left, right, None, spread))
         if residue is not None:
             return cls(values, some, step, spread, None, residue)
         unit = unit_of(values)
@@ -235,8 +232,7 @@ class _Coordinate:
         if unit is not None and self.step > min(own, KNOWN_STEP):
             return min(self.step, own), unit, False
         if least > self.step:
-            others = self.reach.partly and float(np.abs(self.values).max()) > least / 2
-            if self.spread >= NARROW * least or others:
+            if self.spread >= NARROW * least or self.reach.partly:
                 return least, unit, False
             pitch = 0.0 if self.reach.moved else common_pitch(self.values)
             if pitch >= (min(1.0, least) if alone else least):
