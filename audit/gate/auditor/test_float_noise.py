@@ -168,6 +168,12 @@ def single_sum(data: float, noise: FloatArray) -> tuple[FloatArray, ...]:
     return small.astype(np.float64), (small + (one - small) - one).astype(np.float64)
 
 
+def single_in_a_range(data: float, noise: FloatArray) -> tuple[FloatArray, ...]:
+    one = np.float32(1)
+    clipped = np.clip(np.float32(data - 0.5) + noise.astype(np.float32), -one, one)
+    return clipped.astype(np.float64), (((clipped + one) - one) - clipped).astype(np.float64)
+
+
 def product(values: FloatArray) -> FloatArray:
     return (values * 3.7 - values * 2.7) - values
 
@@ -184,6 +190,7 @@ RESIDUES = {
     "products, in thirds": (with_residue(lambda y: product(y) / 3), 0.0),
     "products, and what is cut off": (with_residue(lambda y: product(y) + np.maximum(y - 5, 0)), 0.0),
     "single precision": (single_sum, 0.0),
+    "single precision in a range": (single_in_a_range, 0.0),
 }
 
 
@@ -207,6 +214,11 @@ def test_what_rounding_leaves_refutes_nothing(name, monkeypatch):
 def of_three_bits(values: FloatArray) -> FloatArray:
     significands, exponents = np.frexp(values)
     rounded: FloatArray = np.ldexp(np.rint(significands * 8), exponents - 3)
+    return rounded
+
+
+def of_no_bits(values: FloatArray) -> FloatArray:
+    rounded: FloatArray = np.copysign(2.0 ** np.rint(np.log2(np.maximum(np.abs(values), 1e-300))), values)
     return rounded
 
 
@@ -234,6 +246,10 @@ TINY = {
     "alone": lambda data, noise: (1e-17 * (data + noise),),
     "beside others": lambda data, noise: (noise[::-1], 1e-17 * (data + noise)),
     "alone, in single precision": lambda data, noise: (np.float32(1e-17) * (data + noise).astype(np.float32),),
+    "updates rounded at random": lambda data, noise: (
+        noise[::-1],
+        of_no_bits(1e-6 * (data + noise)) * (np.abs(noise) > 0.1),
+    ),
     "whole numbers of a small unit": lambda data, noise: (1e-17 * (2 * np.rint(10 * noise) + data),),
     "small floats": lambda data, noise: (of_three_bits(1e-3 * (data + noise)),),
     "beside a residue": lambda data, noise: (y := data + noise, product(y)),
