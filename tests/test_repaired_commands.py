@@ -344,7 +344,7 @@ def test_a_card_names_the_groups_that_noise_hides(run, folder, fairness, monkeyp
     one = hidden_groups(SimpleNamespace(model=model, domain=release.domain))
     assert one == (["m"] if fairness == "demographic_parity" else ["f with income high"])
     # a fit says it too, where it says nothing else of noise; the null control hides none
-    monkeypatch.setattr(warned, "doubted", lambda *_: None)
+    monkeypatch.setattr(warned, "doubt_of", lambda *_: None)
     monkeypatch.setattr(warned, "probe_warnings", lambda _: ())
     for hides in (True, False):
         noise[1] = 1.0 if hides else 0.01

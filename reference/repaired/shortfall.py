@@ -129,13 +129,9 @@ def doubted(model: Model, domain: Domain, slack: float) -> float | None:
 
 def doubt_of(model: Model, domain: Domain, slack: float) -> str | None:
     """Return what to tell users of a doubt; else None."""
-    most = doubted(model, domain, slack)
-    return None if most is None else doubt_in_words(model, domain, slack, most)
-
-
-def doubt_in_words(model: Model, domain: Domain, slack: float, most: float) -> str:
-    """Return what to tell users of a difference that may be left."""
-    limits = limits_of(model, domain)
+    most, limits = doubted(model, domain, slack), limits_of(model, domain)
+    if most is None:
+        return None
     known = f" ({limits} with {CONFIDENCE:.0%} confidence)" if limits.known else ""
     return (
         f"probes cannot show that groups are at most {slack + APART:.6g} apart: noise may leave a difference of "

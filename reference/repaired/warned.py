@@ -11,7 +11,7 @@ from reference.domain import Domain
 from reference.repaired.advice import probe_warnings
 from reference.repaired.expected import drawn_records
 from reference.repaired.model import Model
-from reference.repaired.shortfall import costs_of, doubt_in_words, doubted, perhaps_no_help
+from reference.repaired.shortfall import costs_of, doubt_of, doubted, perhaps_no_help
 
 HIDDEN_GROUPS = (
     "noise hides how some groups are treated, which the card names: declare fewer and larger groups, get more "
@@ -36,12 +36,12 @@ def noise_warnings(model: Model, domain: Domain, slack: float) -> Iterator[str]:
     slack : float
         For which the model was made or tuned.
     """
-    most, said = doubted(model, domain, slack), probe_warnings(model.noise_of_probes)
+    doubt, drowned = doubt_of(model, domain, slack), probe_warnings(model.noise_of_probes)
+    most = doubted(model, domain, slack) if drowned else None
     if most is not None:
-        more = perhaps_no_help(model, domain, most)
-        said = probe_warnings(model.noise_of_probes, most, more) or (doubt_in_words(model, domain, slack, most),)
-    if said:
-        yield from said
+        drowned = probe_warnings(model.noise_of_probes, most, perhaps_no_help(model, domain, most))
+    if drowned or doubt:
+        yield from drowned or (str(doubt),)
     elif model.cells is not None and model.cells.hidden:
         yield HIDDEN_GROUPS
     dear = costs_of(model, domain)
