@@ -267,7 +267,7 @@ def test_domain_check_reads_every_record(run: Run, files: Path) -> None:
     code, out, err = run("domain", "--check", "domain.json", "--data", "people.csv", "--format", "json")
     assert (code, err) == (EXIT_FINE, "")
     assert json.loads(out)["records"] == 300
-    assert "2 attributes, 2 coordinates, unit_ball" in run("domain", "--check", "domain.json")[1]
+    assert "2 attributes, 2 columns, unit_ball" in run("domain", "--check", "domain.json")[1]
     with (files / "people.csv").open("a", encoding="utf-8") as file:
         file.write("99,none,high,M\n")
     code, out, err = run("domain", "--check", "domain.json", "--data", "people.csv")
