@@ -54,7 +54,7 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
             return f"{_sum_in_words(event, names)} {document['relation']} {event.threshold:.6g}"
     exact = f"{document['relation']} {event.threshold:.6g}"
     if document["score"] in LEARNED:
-        return f"{_learned_in_words(event, names)} {exact}"
+        return f"{_learned_in_words(event, names)}, which is {exact}"
     if document["score"] == "bits":
         offset = f" - {document['offset']:g}" if document["offset"] else ""
         return f"{document['kind']} of {where}{offset} {exact}"
