@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from numbers import Real
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -35,7 +36,7 @@ from audit.evidence.words import inputs_in_words
 from audit.subjects.adapters.function import FunctionSubject
 from audit.subjects.adjacency import UNCHECKED, Relation, notes_on_pair, require_neighbours, require_unchanged
 from audit.subjects.descriptions import declared_relation
-from audit.subjects.stated import stated_inputs, stated_number
+from audit.subjects.stated import as_json, stated_number
 from reference.budgets import parse_epsilon
 from reference.common.errors import InputError, ReadingError
 from reference.common.numbers import decimal_text
@@ -56,8 +57,8 @@ WHOLE_NUMBERS: dict[str, Sequence[int]] = {
 }
 """Options that are whole numbers: their defaults, smallest and, where there are such, largest values."""
 
-MOST_LISTED = 100_000
-"""Parts of an input that are compared to say where two inputs differ."""
+MOST_LISTED, CHARACTERS = 100_000, 20
+"""Parts of an input that are compared to say where two inputs differ; and the characters of a number, about."""
 
 NO_NOISE_HERE = (
     "each input always gives one output: a release without noise, unless its noise was drawn and "
@@ -228,19 +229,44 @@ def _inputs_in_words(subject: FunctionSubject) -> str:
     """Return both inputs as the command tells them: of long ones the records that differ."""
     left, right = subject.inputs()
     try:
-        if max(map(_parts, (left, right))) <= MOST_LISTED:
-            told = stated_inputs(subject)
-            return inputs_in_words(told["left"], told["right"])
+        if not any(map(_is_huge, (left, right))):
+            noun = "part" if isinstance(left, tuple) and isinstance(right, tuple) else "record"
+            return inputs_in_words(as_json(left), as_json(right), noun)
     except FAILURES:
         # what cannot show itself must not end an audit that is over
         pass
     return f"{in_brief(left)} against {in_brief(right)}"
 
 
-def _parts(given: Any) -> int:
-    """Return the number of parts of an input: of an array all numbers."""
-    size = getattr(given, "size", None)
-    return size if isinstance(size, int) else len(given) if isinstance(given, Sized) else 1
+def _is_huge(given: Any) -> bool:
+    """Return whether an input has, at all levels, more parts than are compared."""
+    count, waiting = 0, [given]
+    while waiting and count + len(waiting) <= MOST_LISTED:
+        one = waiting.pop()
+        held = _held(one)
+        count += _numbers(one) if held is None else 1
+        waiting.extend(islice(held or (), MOST_LISTED))
+    return count + len(waiting) > MOST_LISTED
+
+
+def _held(given: Any) -> Iterable[Any] | None:
+    """Return the parts of a collection; None for anything else."""
+    if isinstance(given, dict):
+        return given.values()
+    if isinstance(given, np.ndarray):
+        # its elements may be arrays
+        return given.ravel().tolist() if given.dtype == object and given.size <= MOST_LISTED else None
+    return given if isinstance(given, list | tuple | set | frozenset) else None
+
+
+def _numbers(given: Any) -> int:
+    """Return how many numbers an array or a table has, or would be as long to write as a text is."""
+    shape = getattr(given, "shape", None)
+    if isinstance(shape, tuple):
+        return math.prod(shape)
+    if isinstance(given, str | bytes):
+        return 1 + len(given) // CHARACTERS
+    return len(given) if isinstance(given, Sized) else 1
 
 
 def _times(most: Any) -> tuple[float | None, float | None]:

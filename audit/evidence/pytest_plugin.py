@@ -20,6 +20,9 @@ TEST = pytest.StashKey[RunningTest]()
 
 PASSED = pytest.StashKey[bool]()
 
+SHARED = pytest.StashKey[bool]()
+"""Of a class, a module, a package or a session one of whose fixtures made an audit."""
+
 
 class FailedClaimError(Failed, AssertionError):
     """A claim is refuted, or nothing was decided: what `audit.assert_private` raises, shown without a trace."""
@@ -45,7 +48,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Take it away; fail a test that passed without an audit that its marker is about, or without its verdict."""
+    """Take it away; of a test that passed, warn if it made no audit, and fail it if it did not see a verdict."""
     # there is none where the marker is wrong
     if TEST not in item.stash:
         return
@@ -54,13 +57,24 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     RUNNING.pop()
     if not item.stash[PASSED]:
         return
-    # of a class or a module the marker is about those tests that audit
-    if not test.begun and any(mark.name == MARKER for mark in item.own_markers):
-        _fail(f"no audit was made: the test has the marker {MARKER}, and no call of assert_private")
     if (unseen := test.unseen) is not None:
-        _fail(
-            f"{unseen}\n  the test did not see this: wait for the thread and ask for its result, or catch it there"
-        )
+        _fail(unseen)
+    # of a class or a module the marker is about those tests that audit
+    marked = any(mark.name == MARKER for mark in item.own_markers)
+    if marked and not test.begun and not any(SHARED in node.stash for node in item.listchain()):
+        said = f"the test has the marker {MARKER}, and no call of assert_private in this process"
+        item.warn(pytest.PytestWarning(said))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
+    """Note which fixtures audit: those of a class (setUpClass, too), a module or more serve several tests."""
+    test = RUNNING[-1]
+    before = 0 if test is None else test.begun
+    made = yield
+    if test is not None and test.begun > before:
+        request.node.stash[SHARED] = True
+    return made
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from threading import Lock, get_ident
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, Self
 
 OUR_ROOM = f"{__name__.rpartition('.')[0]}."
 """Prefix of the modules to skip when looking for the caller's line."""
 
-KEEPERS = ("threading", "concurrent.futures", "multiprocessing")
-"""Modules that end threads; what is raised in one reaches nobody, unless a result is asked for."""
+KEEPERS = ("threading.", "concurrent.futures.", "multiprocessing.")
+"""Modules, and those inside them, that end threads: what is raised in one reaches nobody who does not ask."""
+
+TELLING = ("_thread", "threading", "_pytest.threadexception")
+"""Modules whose `threading.excepthook` fails no test; any other may be the test's own, which sees what it gets."""
+
+ADVICE = (
+    "it was not raised in the test: ask for future.result() (exception() and callbacks do not count), or catch it "
+    "in the thread"
+)
+"""What to do about an exception that ended a thread."""
 
 OF_PYTHON = (f"{sysconfig.get_path('stdlib')}/", "<frozen ")
 """Prefixes of the files of Python itself, but for what is installed there: they start threads."""
@@ -35,43 +43,41 @@ class RunningTest:
         Of the test.
     fail : callable
         Ends the test with these words.
-    numbers : iterator of int
-        Of the calls.
     begun, ended : int
         Calls so far.
     elsewhere : list
-        What calls raised in other threads than that of the test.
+        What calls raised in other threads than that of the test, and the hook that a thread would end by.
     """
 
     left: int | None
     file: str
     fail: Callable[[str], NoReturn]
-    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    lock: Any = field(default_factory=Lock)
+    lock: Any = field(default_factory=threading.Lock)
     begun: int = 0
     ended: int = 0
-    elsewhere: list[tuple[Assertion, BaseException]] = field(default_factory=list)
-    thread: int = field(default_factory=get_ident)
+    elsewhere: list[tuple[Assertion, BaseException, Callable[..., object]]] = field(default_factory=list)
+    thread: int = field(default_factory=threading.get_ident)
 
     def begin(self) -> Assertion:
         """Return the next assertion, which the caller makes."""
         with self.lock:
-            self.begun = next(self.numbers)
+            self.begun += 1
             return Assertion(self, self.begun, self._place())
 
     @property
     def unseen(self) -> str | None:
-        """What the test did not see: what a call raised in a thread that ended by it, or a call that goes on."""
-        for call, problem in self.elsewhere:
+        """What a call raised in a thread that ended by it, or a call that goes on; and what to do."""
+        for call, problem, hook in self.elsewhere:
             # whoever catches an exception, or has it raised again, is the outermost in its trace
             outermost = problem.__traceback__
             caught_by = "" if outermost is None else str(outermost.tb_frame.f_globals.get("__name__"))
-            if caught_by.startswith(KEEPERS):
+            told = caught_by == threading.__name__ and not _is_usual(hook)
+            if f"{caught_by}.".startswith(KEEPERS) and not told:
                 said = str(problem)
                 # an assertion names its call itself
-                return f"in another thread: {said if str(call) in said else f'{call}: {said}'}"
+                return f"in another thread: {said if str(call) in said else f'{call}: {said}'}\n  {ADVICE}"
         if (going := self.begun - self.ended) > 0:
-            return f"{going:,} of {self.begun:,} calls had not ended when the test did"
+            return f"{going:,} of {self.begun:,} calls had not ended when the test did: wait for the thread"
         return None
 
     def _place(self) -> str | None:
@@ -121,8 +127,8 @@ class Assertion:
         """Keep what is raised in another thread, where the test may not see it."""
         with self.test.lock:
             self.test.ended += 1
-            if problem is not None and get_ident() != self.test.thread:
-                self.test.elsewhere.append((self, problem))
+            if problem is not None and threading.get_ident() != self.test.thread:
+                self.test.elsewhere.append((self, problem, threading.excepthook))
 
     def __str__(self) -> str:
         """Return the number, and the line."""
@@ -154,6 +160,11 @@ class Assertion:
                 self.test.left = left - spent
                 return
         self.test.fail(f"{self}: {problem}: raise audit_draws, or pass lower draws= to each call")
+
+
+def _is_usual(hook: Callable[..., object]) -> bool:
+    """Return whether a `threading.excepthook` is Python's or pytest's."""
+    return getattr(getattr(hook, "func", hook), "__module__", None) in TELLING
 
 
 RUNNING: list[RunningTest | None] = [None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
@@ -54,7 +55,7 @@ def event_in_words(event: Event, names: Sequence[str] = ()) -> str:
             return f"{_sum_in_words(event, names)} {document['relation']} {event.threshold:.6g}"
     exact = f"{document['relation']} {event.threshold:.6g}"
     if document["score"] in LEARNED:
-        return f"{_learned_in_words(event, names)} {exact}"
+        return f"{_learned_in_words(event, names)}, which is {exact}"
     if document["score"] == "bits":
         offset = f" - {document['offset']:g}" if document["offset"] else ""
         return f"{document['kind']} of {where}{offset} {exact}"
@@ -280,23 +281,31 @@ SHORT_INPUT, SHORT_RECORD, FEW_RECORDS = 300, 100, 3
 """Most characters of two inputs that are shown whole, and of a record of longer ones; and how many records."""
 
 
-def inputs_in_words(left: Any, right: Any) -> str:
-    """Describe two inputs, given as JSON; of long ones, in which records they differ."""
+REST = re.compile(r"' and [\d,]+ bytes more$")
+"""What a summary says of a record that it does not have in full."""
+
+
+def inputs_in_words(left: Any, right: Any, noun: str = "record") -> str:
+    """Describe two inputs, given as JSON; of long ones, in which records (or what the noun says) they differ."""
     sides = left, right
-    whole = [_json_line(side) for side in sides]
     if all(map(_is_summary, sides)):
         # a place that one side lacks is beyond its end
         places = sorted({*left["different"], *right["different"]}, key=int)
         told = [[side["different"].get(place) for place in places] for side in sides]
-        return _differing([side["length"] for side in sides], [int(place) for place in places], told)
+        return _differing([side["length"] for side in sides], [int(place) for place in places], told, noun)
+    lines = [[_json_line(record) for record in side] if isinstance(side, list) else [] for side in sides]
+    whole = [
+        f"[{', '.join(records)}]" if isinstance(side, list) else _json_line(side)
+        for side, records in zip(sides, lines, strict=True)
+    ]
     if sum(map(len, whole)) <= SHORT_INPUT:
         return f"{whole[0]} against {whole[1]}"
     if all(isinstance(side, list) for side in sides):
-        found = list(enumerate(zip_longest(*(map(_json_line, side) for side in sides))))
-        different = [(place, pair) for place, pair in found if pair[0] != pair[1]]
+        different = [(place, pair) for place, pair in enumerate(zip_longest(*lines)) if pair[0] != pair[1]]
         told = [[pair[side] for _, pair in different] for side in (0, 1)]
-        return _differing([len(side) for side in sides], [place for place, _ in different], told)
-    return " against ".join(_cut(text, SHORT_INPUT // 2) for text in whole)
+        return _differing([len(side) for side in sides], [place for place, _ in different], told, noun)
+    start, cut = _cut_to_differ(whole, SHORT_INPUT // 2)
+    return f"they differ{start}: {cut}" if start else cut
 
 
 def _is_summary(side: Any) -> bool:
@@ -309,25 +318,44 @@ def _is_summary(side: Any) -> bool:
     return all(place.isdecimal() and isinstance(record, str) for place, record in different.items())
 
 
-def _differing(lengths: Sequence[int], places: Sequence[int], told: Sequence[Sequence[str | None]]) -> str:
-    records = f"{lengths[0]:,} record{'s' * (lengths[0] != 1)}"
+def _differing(
+    lengths: Sequence[int], places: Sequence[int], told: Sequence[Sequence[str | None]], noun: str
+) -> str:
+    records = f"{lengths[0]:,} {noun}{'s' * (lengths[0] != 1)}"
     records += f" against {lengths[1]:,}" if lengths[0] != lengths[1] else ""
-    named = [
-        f"record {place} differs: "
-        + " against ".join("none" if one is None else _cut(printable(one.encode()), SHORT_RECORD) for one in pair)
-        for place, *pair in zip(places, *told, strict=True)
-    ]
-    more = ["and more"] if len(named) > FEW_RECORDS else []
-    return "; ".join([f"{records}, counted from 0", *named[:FEW_RECORDS], *more])
+    named = []
+    for place, *pair in list(zip(places, *told, strict=True))[:FEW_RECORDS]:
+        texts = ["none" if one is None else printable(one.encode()) for one in pair]
+        start, cut = _cut_to_differ(texts, SHORT_RECORD)
+        alike = len({REST.sub("", text) for text in texts}) == 1
+        what = " after its start, which is all that is kept" if alike else f"{start}: {cut}"
+        named.append(f"{noun} {place} differs{what}")
+    more = ["and more"] if len(places) > FEW_RECORDS else []
+    return "; ".join([f"{records}, counted from 0", *named, *more])
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+"""Made once, for the many records of an input."""
 
 
 def _json_line(given: Any) -> str:
     """Return JSON in one line: a program's text must not steer the reader's terminal."""
-    return printable(json.dumps(given, ensure_ascii=False).encode("utf-8", errors="backslashreplace"))
+    return printable(ENCODER.encode(given).encode("utf-8", errors="backslashreplace"))
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
+def _cut_to_differ(texts: Sequence[str], most: int) -> tuple[str, str]:
+    """Return both texts, cut; and, where their starts are equal, from which character (the first is 0) on."""
+    same = next((at for at, (one, other) in enumerate(zip_longest(*texts)) if one != other), None)
+    if same is None or same < most:
+        return "", " against ".join(_cut(text, most) for text in texts)
+    # with the number that differs as a whole, unless it is a long text
+    start = max(texts[0].rfind(" ", 0, same) + 1, same - most // 2)
+    return f", from character {start:,}", " against ".join(_cut(text, most, start) for text in texts)
+
+
+def _cut(text: str, most: int, start: int = 0) -> str:
+    end = start + most
+    return text[start:] if len(text) <= end else f"{text[start:end]}... ({len(text):,} characters)"
 
 
 def unseen_in_words(share: float) -> str:

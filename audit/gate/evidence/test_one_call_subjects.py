@@ -15,6 +15,7 @@ from audit.evidence import copies
 from audit.evidence.certificate import Certificate, CertificateError
 from audit.evidence.copies import FIRSTS_NOT_COMPARED
 from audit.subjects.adjacency import UNCHECKED
+from audit.subjects.stated import as_json
 from reference.common.errors import InputError
 
 ONE_APART, TEN_APART = ([1.0] + [0.0] * 9, [0.0] * 10), ([1.0] * 10, [0.0] * 10)
@@ -185,6 +186,84 @@ def test_mistake_in_a_function_is_told_with_what_to_do(name):
     with pytest.raises(SubjectError, match=said) as refused:
         assert_private(mechanism, [0.0, 0.0], [0.0], epsilon=1, draws=2_000)
     assert "sample()" not in str(refused.value)
+
+
+def only_noise(_, rng):
+    return rng.laplace()
+
+
+class Written(np.ndarray):
+    """An array that counts the numbers that are written out."""
+
+    numbers = 0
+
+    def tolist(self):
+        Written.numbers += self.size
+        return super().tolist()
+
+
+def held(rows: int, first: float) -> tuple[np.ndarray, np.ndarray]:
+    features = np.full((rows, 50), 0.5).view(Written)
+    features[0, 0] = first
+    return features, np.zeros(rows).view(Written)
+
+
+HOLDERS = {
+    "tuple": lambda held: held,
+    "dict": lambda held: dict(zip("Xy", held, strict=True)),
+    "list of rows": lambda held: list(held[0]),
+    "nested": lambda held: {"data": [{"X": held[0]}]},
+    "array of arrays": lambda held: np.array([*held, None], dtype=object),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_inputs_of_many_numbers_are_not_written_out(holder, monkeypatch):
+    """Only the outermost level was counted: 10 million numbers took 42 s and 2 GB."""
+
+    def found(rows):
+        monkeypatch.setattr(Written, "numbers", 0)
+        pair = [HOLDERS[holder](held(rows, first)) for first in (0.0, 1.0)]
+        return assert_private(only_noise, *pair, epsilon=1, **QUICK)
+
+    assert re.fullmatch(r"(an? \w+ of (?:length|shape) [(),\d]+) against \1", found(2_200).inputs)
+    assert Written.numbers == 0
+    # the null control
+    assert "0.5, 0.5" in found(20).inputs
+    assert Written.numbers >= 2_000
+
+
+@pytest.mark.parametrize(
+    ("holder", "said"),
+    [
+        (
+            tuple,
+            r"2 parts, counted from 0; part 0 differs, from character ([\d,]+): \[0\.0, .*10,800 ch.* \[9\.0, .*",
+        ),
+        (
+            lambda held: {"X": held[0], "y": held[1]},
+            r"they differ, from character ([\d,]+): \[0\.0, 0\.5.* against \[9\.0, 0\.5.*",
+        ),
+        # a short record is shown as it was
+        (
+            lambda held: held[0].tolist(),
+            r"400 records, counted from 0; record 300 differs: \[0\.0, 0\.5.*\] against \[9\.0, 0\.5.*\]",
+        ),
+    ],
+)
+def test_inputs_that_begin_alike_are_told_from_where_they_differ(holder, said):
+    """Both texts were cut before that, and were the same."""
+    pair = []
+    for first in (0.0, 9.0):
+        features = np.full((400, 5), 0.5)
+        features[300, 0] = first
+        pair.append(holder((features, np.zeros(400))))
+    told = assert_private(only_noise, *pair, epsilon=1, **QUICK).inputs
+    found = re.fullmatch(said, told)
+    assert found, told
+    for at in found.groups():
+        texts = [json.dumps(as_json(one[0] if isinstance(one, tuple) else one)) for one in pair]
+        assert [text[int(at.replace(",", "")) :][:4] for text in texts] == ["[0.0", "[9.0"]
 
 
 class OfOneGenerator:

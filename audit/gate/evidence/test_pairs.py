@@ -229,6 +229,6 @@ def test_inputs_that_cannot_be_shown_end_no_audit(monkeypatch):
     def refuse(_: Any) -> Any:
         raise RuntimeError("not shown")
 
-    monkeypatch.setattr(one_call, "stated_inputs", refuse)
+    monkeypatch.setattr(one_call, "as_json", refuse)
     found = assert_private(noise, [0.0], [1.0], epsilon=1, draws=1_000, allow_undecided=True)
     assert found.inputs == "[0.0] against [1.0]"

@@ -199,8 +199,10 @@ def test_plugin_passes_the_documented_test_and_fails_with_a_witness(tmp_path):
 
 SILENT = """
 import audit
+import numpy as np
 import pytest
 import threading
+import threading_helpers
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -220,16 +222,25 @@ def refuted(assert_private=audit.assert_private):
     assert_private(right, [9.0], [0.0], **HOW)
 
 @pytest.mark.audit_draws(50_000)
-def test_silent_marker_alone():
+def test_warned_marker_alone():
     pass
 
 @pytest.mark.audit_draws(50_000)
-def test_silent_fixture_alone(assert_private):
+def test_warned_fixture_alone(assert_private):
     pass
 
-class TestSilentOfUnittest(unittest.TestCase):
+@pytest.mark.audit_draws(50_000)
+def test_warned_audit_of_arrays():
+    noise = np.random.default_rng(0).laplace(size=(2, 2_000))
+    assert audit.epsilon_lower_bound(*noise) < 1
+
+class TestWarnedOfUnittest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.at = 1.0
+
     @pytest.mark.audit_draws(50_000)
-    def test_silent_method(self):
+    def test_warned_method(self):
         pass
 
 def test_silent_thread(assert_private):
@@ -242,6 +253,16 @@ def test_silent_failure_in_a_thread(assert_private):
     in_thread(lambda: assert_private(lambda data, rng: 1 / 0, [9.0], [0.0], **HOW))
 
 def test_silent_future(assert_private):
+    with ThreadPoolExecutor(1) as others:
+        others.submit(refuted, assert_private)
+
+def test_silent_future_whose_exception_is_read(assert_private):
+    with ThreadPoolExecutor(1) as others:
+        one = others.submit(refuted, assert_private)
+    assert one.exception() is not None
+
+def test_silent_future_beside_a_hook_for_threads(assert_private, monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", print)
     with ThreadPoolExecutor(1) as others:
         others.submit(refuted, assert_private)
 
@@ -296,6 +317,38 @@ def test_heard_result_of_a_future(assert_private):
         with pytest.raises(AssertionError, match="refuted"):
             one.result()
 
+def test_heard_by_a_hook_of_the_test(assert_private, monkeypatch):
+    seen = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: seen.append(told.exc_type))
+    in_thread(lambda: refuted(assert_private))
+    assert seen
+
+def test_heard_by_a_helper():
+    assert threading_helpers.caught(refuted) is not None
+
+class TestHeardOfAClass:
+    @pytest.fixture(scope="class")
+    def finding(self):
+        return audit.assert_private(right, [1.0], [0.0], **HOW)
+
+    @pytest.mark.audit_draws(50_000)
+    @pytest.mark.parametrize("again", [0, 1])
+    def test_heard_shared_audit(self, finding, again):
+        assert finding.verdict == "not refuted"
+
+class TestHeardOfSetUpClass(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.finding = audit.assert_private(right, [1.0], [0.0], **HOW)
+
+    @pytest.mark.audit_draws(50_000)
+    def test_heard_first(self):
+        pass
+
+    @pytest.mark.audit_draws(50_000)
+    def test_heard_second(self):
+        pass
+
 def test_heard_in_the_thread(assert_private):
     def expected():
         with pytest.raises(AssertionError, match="refuted"):
@@ -309,8 +362,27 @@ def test_heard_failure():
 """
 
 
-def test_an_audit_not_made_or_a_verdict_lost_is_no_success(tmp_path):
+HELPERS = """
+import threading
+
+def caught(function):
+    seen = []
+    def caught_here():
+        try:
+            function()
+        except AssertionError as problem:
+            seen.append(problem)
+    one = threading.Thread(target=caught_here)
+    one.start()
+    one.join()
+    return seen[0]
+"""
+
+
+def test_a_verdict_lost_is_an_error_and_an_audit_not_made_a_warning(tmp_path):
     """Both passed: a marked test without a call, and a refutation in a thread."""
+    # its name begins as that of Python's module does
+    (tmp_path / "threading_helpers.py").write_text(HELPERS, encoding="utf-8")
     (tmp_path / "test_mine.py").write_text(SILENT, encoding="utf-8")
     plugin = ["--disable-plugin-autoload", "-p", "audit.evidence.pytest_plugin", "-p", "no:cacheprovider"]
     words = [sys.executable, "-m", "pytest", *plugin, "-q", "-rN", "--color=no"]
@@ -322,15 +394,18 @@ def test_an_audit_not_made_or_a_verdict_lost_is_no_success(tmp_path):
     for case in ET.parse(tmp_path / "report.xml").iter("testcase"):
         found.setdefault(case.get("name", ""), set()).update(one.tag for one in case if one.tag != "properties")
     silent = {name for name in found if "silent" in name}
-    assert len(silent) == 8
+    assert len(silent) == 7
     assert {name for name, tags in found.items() if "error" in tags} == silent
     assert {name for name, tags in found.items() if "failure" in tags} == {"test_heard_failure"}
-    said = "no audit was made: the test has the marker audit_draws, and no call of assert_private"
-    assert done.stdout.count(said) == 3
-    assert len(re.findall(r"in another thread: (call 1.*: )?refuted: epsilon is at least", done.stdout)) == 3
+    said = "PytestWarning: the test has the marker audit_draws, and no call of assert_private in this process"
+    warned = {name for name in found if "warned" in name}
+    assert done.stdout.count(said) == len(warned) == 4
+    assert set(re.findall(r"^test_mine\.py::(?:\w+::)?(\w+)$", done.stdout, re.MULTILINE)) == warned
+    assert len(re.findall(r"in another thread: (call 1.*: )?refuted: epsilon is at least", done.stdout)) == 5
     assert len(re.findall(r"in another thread: call 1, at test_mine.py:\d+: .*ZeroDivisionE", done.stdout)) == 1
-    assert "1 of 1 calls had not ended when the test did" in done.stdout
-    assert done.stdout.count("the test did not see this: ") == 5
+    assert "1 of 1 calls had not ended when the test did: wait for the thread" in done.stdout
+    asked = "ask for future.result() (exception() and callbacks do not count), or catch it in the thread"
+    assert done.stdout.count(f"it was not raised in the test: {asked}") == 6
 
 
 class Counted:

@@ -98,7 +98,7 @@ def test_what_occurs_or_does_not_is_said_in_plain_words(score, of_one, of_zero, 
             AdditiveScore(np.zeros((1, 1)), np.zeros((1, 2))),
             0.5,
             True,
-            "a score learned from all coordinates >= 0.5",
+            "a score learned from all coordinates, which is >= 0.5",
         ),
         (BitScore(0, "divisor", 1.0), -3.0, True, "divisor of output[0] - 1 >= -3"),
     ],
@@ -137,7 +137,7 @@ def trees(*features: int) -> TreeScore:
 def test_learned_scores_say_of_which_coordinates_they_are(score, width, said):
     """It said `additive score <= -1.87`."""
     event = Event(score, -1.87, False, "left", Quantiser(np.full(width, 2.0**-16)))
-    assert event_in_words(event) == f"a score learned from {said} <= -1.87"
+    assert event_in_words(event) == f"a score learned from {said}, which is <= -1.87"
     # exactly, for other programs
     assert (event.to_json()["score"], event.to_json()["threshold"]) == (score.name, -1.87)
 

@@ -97,6 +97,23 @@ def test_short_inputs_are_told_whole(capsys):
             ),
         ),
         ("x" * 400, "y", f'"{"x" * 149}... (402 characters) against "y"'),
+        ("x" * 400, "x" * 400, " against ".join([f'"{"x" * 149}... (402 characters)'] * 2)),
+        # no number to begin with: some of what is equal
+        ("x" * 400 + "y", "x" * 400, f'they differ, from character 326: {"x" * 75}y" against {"x" * 75}"'),
+        # of a summary, whose texts are starts
+        (
+            {"length": 2, "sha256": "a", "different": {"1": "'[0.5, 0' and 15 bytes more"}},
+            {"length": 2, "sha256": "b", "different": {"1": "'[0.5, 0' and 16 bytes more"}},
+            "2 records, counted from 0; record 1 differs after its start, which is all that is kept",
+        ),
+        (
+            {"length": 2, "sha256": "a", "different": {"1": "'[0.5, 0' and 15 bytes more"}},
+            {"length": 2, "sha256": "b", "different": {"1": "'[0.5, 1' and 15 bytes more"}},
+            (
+                "2 records, counted from 0; record 1 differs: '[0.5, 0' and 15 bytes more against "
+                "'[0.5, 1' and 15 bytes more"
+            ),
+        ),
         # an input with the names of a summary
         (
             {"length": 1, "sha256": "", "different": {"a": "b"}},
