@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,6 @@ MOST_BYTES = 4_096
 """Longer arrays are told by a digest: many objects may refer to one."""
 
 _DOUBLE = np.dtype(np.float64)
-
-_ATTOSECONDS = {
-    **{unit: 10 ** (3 * place) for place, unit in enumerate(("as", "fs", "ps", "ns", "us", "ms", "s"))},
-    **{unit: size * 10**18 for unit, size in (("m", 60), ("h", 3_600), ("D", 86_400), ("W", 604_800))},
-}
-_MONTHS = {"Y": 12, "M": 1}
-_NO_TIME = int(np.datetime64("NaT").view(np.int64))
 
 
 def digits_of(values: npt.NDArray[Any], *, by_value: bool) -> Any:
@@ -35,7 +29,7 @@ def digits_of(values: npt.NDArray[Any], *, by_value: bool) -> Any:
     """
     kind, dtype = values.dtype.kind, values.dtype
     if kind in "mM":
-        return _times(values)
+        return Times(values) if by_value else _in_short(_ticks(values).tobytes())
     if kind == "c":
         return [digits_of(part, by_value=by_value) for part in (values.real, values.imag)]
     if kind == "f" and dtype.itemsize > _DOUBLE.itemsize:
@@ -45,6 +39,23 @@ def digits_of(values: npt.NDArray[Any], *, by_value: bool) -> Any:
         # as doubles some of them would be one
         return repr(values.tolist()) if inexact.any() else _packed(doubles, by_value=by_value)
     return [repr(one) for one in values.ravel().tolist()]
+
+
+def digits_of_rows(values: npt.NDArray[Any], *, by_value: bool) -> list[Any]:
+    """Return the same of each row or element of an array, which has at least one."""
+    kind, dtype = values.dtype.kind, values.dtype
+    if not values.size or kind not in "biufmM" or dtype.itemsize > _DOUBLE.itemsize or (kind in "mM" and by_value):
+        return [digits_of(np.asarray(row), by_value=by_value) for row in values]
+    if kind in "mM":
+        told, inexact = _ticks(values).tobytes(), np.zeros(values.shape, dtype=bool)
+    else:
+        doubles, inexact = as_doubles(values)
+        told = bits_of(doubles, by_value=by_value).tobytes()
+    size = len(told) // len(values)
+    found: list[Any] = [_in_short(told[start : start + size]) for start in range(0, len(told), size)]
+    for place in np.flatnonzero(inexact.reshape(len(values), -1).any(axis=1)):
+        found[place] = digits_of(np.asarray(values[place]), by_value=by_value)
+    return found
 
 
 def digits_of_whole(number: int, *, by_value: bool) -> Any:
@@ -81,8 +92,44 @@ def kind_of_times(dtype: np.dtype[Any]) -> str:
     return f"{dtype.kind}[{count}{unit}]"
 
 
+@dataclass(eq=False)
+class Times:
+    """Times that are equal to those of another unit if numpy says so."""
+
+    values: npt.NDArray[Any]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        # the input itself may change
+        self.values = self.values.copy()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Times):
+            return NotImplemented
+        ours, others = self.values, other.values
+        if (ours.dtype.kind, ours.size) != (others.dtype.kind, others.size):
+            return False
+        try:
+            alike = ours.ravel() == others.ravel()
+        except (TypeError, OverflowError):
+            # months and days, or beyond the finer unit
+            return False
+        return bool(np.all(alike | (np.isnat(ours) & np.isnat(others)).ravel()))
+
+    def __repr__(self) -> str:
+        return f"{kind_of_times(self.values.dtype)}{_ticks(self.values).tolist()}"
+
+
+def _ticks(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="))).view(np.int64)
+
+
 def _packed(doubles: FloatArray, *, by_value: bool) -> bytes:
-    told = bits_of(doubles, by_value=by_value).tobytes()
+    return _in_short(bits_of(doubles, by_value=by_value).tobytes())
+
+
+def _in_short(told: bytes) -> bytes:
     return told if len(told) <= MOST_BYTES else hashlib.blake2b(told).digest()
 
 
@@ -97,27 +144,3 @@ def _long(values: npt.NDArray[Any], *, by_value: bool) -> Any:
     parts = [high, low] if low.any() else [high]
     told = [_packed(part, by_value=by_value) for part in parts]
     return told if low.any() else told[0]
-
-
-def _times(values: npt.NDArray[Any]) -> list[Any]:
-    """Return times in attoseconds, or in months, whatever their unit."""
-    kind, (unit, count) = values.dtype.kind, np.datetime_data(values.dtype)
-    whole = values.astype(values.dtype.newbyteorder("=")).ravel().view(np.int64)
-    ticks = [None if one == _NO_TIME else count * one for one in whole.tolist()]
-    if unit in _MONTHS:
-        months = [None if one is None else _MONTHS[unit] * one for one in ticks]
-        if kind == "m":
-            return ["months", *months]
-        ticks, unit = [None if one is None else _days(one) for one in months], "D"
-    size = _ATTOSECONDS.get(unit)
-    if size is None:
-        return [kind, unit, *ticks]
-    return [kind, *(None if one is None else size * one for one in ticks)]
-
-
-def _days(months: int) -> int:
-    """Return how many days the first of a month is after that of January 1970."""
-    # of a year that begins in March, so that a leap day is its last
-    year, month = divmod(months + 10, 12)
-    year += 1969
-    return 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 - 719_468

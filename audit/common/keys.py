@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from audit.common.digits import digits_of, digits_of_whole, kind_of_times
+from audit.common.digits import digits_of, digits_of_rows, digits_of_whole, kind_of_times
+from reference.common.arrays import BoolArray
 
 DEEPEST = 64
 """Levels of nested parts that are looked into."""
@@ -71,6 +72,33 @@ def key_of(record: Any) -> Any:
 def proof_of(record: Any, level: Level) -> Any:
     """Return what :func:`same` compares."""
     return _Walk(level, proves=True).key(record)
+
+
+def proofs_of(rows: npt.NDArray[Any], level: Level) -> list[Any]:
+    """Return :func:`proof_of` each row or element of an array."""
+    numbers = type(rows) is np.ndarray and rows.dtype.kind in "biufmM" and level < Level.FORM
+    if not (numbers and rows.size):
+        return [proof_of(row, level) for row in rows]
+    digits = digits_of_rows(rows, by_value=level == Level.VALUES)
+    if level == Level.VALUES:
+        return digits
+    kind, shape = _Walk(level, proves=True).kind(rows.dtype), rows.shape[1:]
+    return [["", kind, shape, None, one] for one in digits]
+
+
+def values_of_column(column: Any) -> tuple[npt.NDArray[Any] | list[Any], BoolArray | None]:
+    """Return the values of a column of pandas, as an array if that loses none, and which of them are missing."""
+    if hasattr(column, "levels"):
+        # an index of several levels: tuples
+        return list(column), None
+    array, dtype = getattr(column, "array", column), column.dtype
+    if isinstance(dtype, np.dtype):
+        return np.asarray(column), None
+    stored = getattr(dtype, "numpy_dtype", None)
+    if stored is None or stored.kind not in "biu":
+        return list(array), None
+    # as a list of objects, of which some may be missing, this takes long
+    return array.to_numpy(stored, na_value=stored.type(0).item()), np.asarray(array.isna())
 
 
 def same(ours: Any, others: Any) -> bool | None:
@@ -138,6 +166,36 @@ class _TooManyError(Exception):
     """A record has too many objects to look into."""
 
 
+class Shared:
+    """Counts how often nested parts of a record are met again: a few that share parts may have no end."""
+
+    def __init__(self) -> None:
+        # parts by their places in memory, which none of them must leave meanwhile
+        self.seen: dict[int, Any] = {}
+        self.nested: set[int] = set()
+        self.again = 0
+
+    def meet(self, record: Any, path: list[int]) -> bool:
+        """Return whether that is too often; flat parts, and numbers, cost nothing.
+
+        Parameters
+        ----------
+        record : object
+            With parts.
+        path : list of int
+            Places in memory of what it is within: the input, one of its records, and so on.
+        """
+        if len(path) < 2:
+            self.seen.clear()
+            self.nested.clear()
+            self.again = 0
+        else:
+            self.nested.add(path[-1])
+        self.again += id(record) in self.seen and id(record) in self.nested
+        self.seen[id(record)] = record
+        return self.again > MOST_AGAIN
+
+
 class _Walk:
     """Makes the key of one value."""
 
@@ -145,10 +203,7 @@ class _Walk:
         self.level, self.proves = level, proves
         self.path: list[int] = []
         self.objects = 0
-        # parts by their places in memory, which none of them must leave meanwhile
-        self.seen: dict[int, Any] = {}
-        self.nested: set[int] = set()
-        self.again = 0
+        self.shared = Shared()
 
     def simple(self, record: Any) -> Any:
         """Return the key of a value that has no parts; None of any other."""
@@ -172,8 +227,8 @@ class _Walk:
             return ["within itself", len(self.path) - self.path.index(id(record))]
         if len(self.path) == DEEPEST:
             return self.unknown(record, parts=False)
-        if not isinstance(record, _NUMBERS):
-            self.meet(record)
+        if not isinstance(record, _NUMBERS) and self.shared.meet(record, self.path):
+            raise _TooManyError
         self.path.append(id(record))
         try:
             return self.parts(record)
@@ -183,19 +238,6 @@ class _Walk:
             return self.unknown(record, parts=False)
         finally:
             self.path.pop()
-
-    def meet(self, record: Any) -> None:
-        """Count how often nested parts are met again: a few that share parts can be a tree without end."""
-        if len(self.path) < 2:
-            self.seen.clear()
-            self.nested.clear()
-            self.again = 0
-        else:
-            self.nested.add(self.path[-1])
-        self.again += id(record) in self.seen and id(record) in self.nested
-        self.seen[id(record)] = record
-        if self.again > MOST_AGAIN:
-            raise _TooManyError
 
     def parts(self, record: Any) -> Any:
         if isinstance(record, np.ma.MaskedArray):
@@ -260,10 +302,14 @@ class _Walk:
 
     def digits(self, values: npt.NDArray[Any]) -> Any:
         if values.dtype == object:
-            return [self.key(value) for value in values.ravel().tolist()]
+            return self.each(values.ravel().tolist())
         if values.dtype.names is not None:
             return [self.numbers(np.asarray(values[name])) for name in values.dtype.names]
         return digits_of(values, by_value=self.by_value)
+
+    def each(self, values: Iterable[Any]) -> list[Any]:
+        # most columns without numbers are of texts
+        return [repr(value) if type(value) is str else self.key(value) for value in values]
 
     def sparse(self, record: Any) -> Any:
         entries = record.tocoo(copy=True)
@@ -307,22 +353,19 @@ class _Walk:
 
     def of_pandas(self, record: Any) -> Any:
         """Return the key of a table, column by column, or of a column: as one array, some would lose digits."""
-        tabular = hasattr(record, "iloc") and hasattr(record, "columns")
-        places = range(record.shape[1]) if tabular else ()
-        columns = [record.iloc[:, place].array for place in places] if tabular else [record]
+        tabular = record.ndim > 1
+        columns = [record.iloc[:, place] for place in range(record.shape[1])] if tabular else [record]
         attributes = self.key(dict(getattr(record, "attrs", {})))
         return [self.name(record), *map(self.column, columns), attributes, *self.labels(record)]
 
     def column(self, column: Any) -> Any:
         """Return the key of a column's values, and of their type if values of numpy are not all that it holds."""
-        if hasattr(column, "levels"):
-            # an index of several levels: tuples
-            return self.numbers(column.to_numpy())
-        column = getattr(column, "array", column)
+        values, missing = values_of_column(column)
+        told = self.each(values) if isinstance(values, list) else self.numbers(values)
         dtype = column.dtype
         if isinstance(dtype, np.dtype):
-            return self.numbers(np.asarray(column))
-        told = [self.key(value) for value in column]
+            return told
+        told = told if missing is None else [told, self.numbers(missing)]
         if self.by_value:
             return told
         categories = getattr(dtype, "categories", None)
@@ -331,7 +374,7 @@ class _Walk:
 
     def unknown(self, record: Any, *, parts: bool = True) -> Any:
         # where parts are met again and again, Python would not end to show them
-        shown = self.again <= MOST_AGAIN
+        shown = self.shared.again <= MOST_AGAIN
         if not self.proves:
             return repr(record) if shown else _class_of(record)
         return _Opaque(record, self.rebuilding(record) if parts else None, shown)

@@ -18,7 +18,7 @@ from typing import Any
 
 from audit.auditor.subject import Subject, SubjectError
 from audit.bounds import ANYTIME_METHODS, CLUSTERS, refutes
-from audit.common.compare import differences, everywhere, nowhere
+from audit.common.compare import differences, everywhere, nowhere, same_but_for_last_digits
 from audit.evidence.certificate import Certificate
 from audit.subjects.adjacency import UNCHECKED
 from audit.subjects.descriptions import (
@@ -39,6 +39,7 @@ from audit.subjects.programs import ProgramDescription
 from audit.subjects.releases import MechanismDescription
 from audit.subjects.stated import (
     NO_CLAIM,
+    SUMMARY,
     claim_of_attributes,
     inputs_of_pair,
     own_claim,
@@ -55,6 +56,9 @@ YOUR_CLAIM = "your claim"
 """The check that compares the claim with the reader's: where they differ, nothing need be forged."""
 
 GIVEN = "as given by whoever ran the audit"
+
+LAST_DIGITS_DIFFER = "they differ in their last digits: another machine's arithmetic, or an edit"
+"""What is said of stated inputs that are nearly those which the subject has here."""
 
 NOT_VALID = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 """What parameters that no audit wrote raise where a subject is rebuilt from them."""
@@ -262,13 +266,47 @@ def inputs_computed(described: Description) -> Callable[[str], bool]:
     return everywhere if isinstance(core(described), MechanismDescription) else nowhere
 
 
+def nearly_stated(certificate: Certificate, inputs: dict[str, Any]) -> bool:
+    """Return whether the inputs of the user's own subject are stated, but for the last digits of floats.
+
+    The digests of long ones say nothing then, but that some of the records shown with them do so.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    inputs : dict
+        As they are here, in JSON.
+    """
+    if not isinstance(core(certificate.subject), ImportDescription):
+        return False
+    ours, theirs = (
+        # only a replay computes again what a search states about itself
+        {name: _without_digest(one) for name, one in told.items() if name != "search"}
+        for told in (inputs, certificate.inputs)
+    )
+    return ours != theirs and same_but_for_last_digits(ours, theirs)
+
+
+def _without_digest(told: Any) -> Any:
+    """Return the length of a long input and those of its records that are shown in full; else what is told."""
+    with contextlib.suppress(*NOT_VALID):
+        if set(told) == SUMMARY:
+            # in quotation marks
+            records = {place: json.loads(record[1:-1]) for place, record in told["different"].items()}
+            return {"length": told["length"], "different": records}
+    return told
+
+
 def _same_inputs(certificate: Certificate, expected: dict[str, Any]) -> Check:
     stated = dict(certificate.inputs)
     if isinstance(certificate.subject, PairDescription):
         # only a replay computes again what a search states about itself
         stated.pop("search", None)
     computed = inputs_computed(certificate.subject)
-    places = list(differences(json.loads(json_text(expected)), stated, "inputs", computed=computed))
+    found = json.loads(json_text(expected))
+    places = list(differences(found, stated, "inputs", computed=computed))
+    if nearly_stated(certificate, found):
+        return Check("inputs", None, LAST_DIGITS_DIFFER)
     detail = "as the recorded parameters give them" if not places else f"not what the parameters give: {places[0]}"
     return Check("inputs", not places, detail)
 

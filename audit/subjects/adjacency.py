@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from audit.auditor.subject import FAILURES, SubjectError
-from audit.common.keys import Level, attributes_of, key_of, proof_of, same
+from audit.common.keys import Level, attributes_of, key_of, proof_of, proofs_of, same
 from audit.subjects.tables import besides_of_table, is_labelled, is_table, records_of_table
 from reference.common.errors import ReadingError
 from reference.common.printable import in_brief
@@ -48,8 +48,8 @@ INCOMPARABLE = (
 """The note on objects, in place of numbers, texts, or collections, tables and classes of such."""
 
 OF_ATTRIBUTES = (
-    "the inputs have more than their records, such as a class or attributes of their own, and nobody found that "
-    "to be the same on both sides: give a function as adjacency"
+    "the inputs have more than their records, such as a class, attributes or types of columns, and nobody found "
+    "that to be the same on both sides: give a function as adjacency"
 )
 """The note on inputs of other classes than lists, tuples and arrays, unless all else that they hold is equal."""
 
@@ -333,4 +333,4 @@ def _rows(given: np.ndarray[Any, Any], level: Level) -> list[Any]:
         return [["masked", *row] for row in zip(values, mask, strict=True)]
     if given.dtype == object and level == Level.ROWS:
         level = Level.KINDS
-    return [proof_of(row, level) for row in np.asarray(given)]
+    return proofs_of(np.asarray(given), level)

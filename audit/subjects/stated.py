@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.auditor.subject import FAILURES, Subject, SubjectError, two_inputs
-from audit.common.keys import MOST_AGAIN
+from audit.common.keys import Shared
 from audit.subjects.programs import InputPair, ProgramSubject
 from audit.subjects.releases import CoefficientRelease
 from audit.subjects.search import DataSet
@@ -35,6 +35,9 @@ _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 DEEPEST_SHOWN = DEEPEST // 2
 """Levels of nested parts that are shown: a result has the inputs some levels down."""
+
+SUMMARY = {"length", "sha256", "different"}
+"""What is told of a long input."""
 
 MOST_TOLD, MOST_DIFFERENT = 20_000, 3
 """Most characters of an input that a result has in full; and records shown of a longer one."""
@@ -167,8 +170,8 @@ class _Shown:
     """Shows one input, in which parts may share parts; what no certificate could be read with is spelled out."""
 
     def __init__(self) -> None:
-        self.again, self.nested = 0, 0
-        self.seen: dict[int, Any] = {}
+        self.path: list[int] = []
+        self.shared = Shared()
 
     def of(self, given: Any) -> Any:
         if isinstance(given, int | float | str | None) and not isinstance(given, np.generic):
@@ -190,21 +193,15 @@ class _Shown:
         return _in_words(plain_values) if isinstance(plain_values, np.generic) else self.of(plain_values)
 
     def collection(self, given: Any) -> Any:
-        if self.nested < 2:
-            # a record, of which each has so much
-            self.seen.clear()
-            self.again = 0
-        self.again += id(given) in self.seen
-        self.seen[id(given)] = given
-        if self.nested == DEEPEST_SHOWN or self.again > MOST_AGAIN:
+        if self.shared.meet(given, self.path) or len(self.path) == DEEPEST_SHOWN:
             return f"<{type(given).__name__} of length {len(given)}>"
-        self.nested += 1
+        self.path.append(id(given))
         try:
             if isinstance(given, dict):
                 return {self.name(name): self.of(part) for name, part in given.items()}
             parts = [self.of(part) for part in given]
         finally:
-            self.nested -= 1
+            self.path.pop()
         # sorted: with texts they stand in another order in each process
         return sorted(parts, key=_in_order) if isinstance(given, set | frozenset) else parts
 
@@ -217,7 +214,8 @@ def _simple(given: Any) -> Any:
     """Return a number or a text, of a class of its own or not, in a form that JSON has."""
     if isinstance(given, str):
         text = str.__str__(given)
-        return text if is_writable(text) else ascii(text)
+        # a text may read as another is written
+        return text if is_writable(text) else {"text": ascii(text)}
     if isinstance(given, float):
         number = float.__float__(given)
         return number if math.isfinite(number) else repr(number)
@@ -232,10 +230,7 @@ def _rows_shown(given: Any) -> list[Any] | None:
     if hasattr(given, "columns") and hasattr(given, "itertuples"):
         names = list(map(str, given.columns))
         return [dict(zip(names, row, strict=True)) for row in given.itertuples(False)]
-    if not is_table(given):
-        return None
-    found: list[Any] = given.to_dicts() if hasattr(given, "to_dicts") else given.to_list()
-    return found
+    return list(given) if is_table(given) else None
 
 
 def _in_words(given: Any) -> str:

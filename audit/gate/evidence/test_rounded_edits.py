@@ -15,6 +15,7 @@ from audit.evidence.certificate import Certificate
 from audit.evidence.checks import rebuilt
 from audit.evidence.estimation import Audit, carried_out
 from audit.evidence.replay import replay
+from audit.evidence.verify import outcome
 from audit.gate.requests import asked
 from audit.subjects.search import Vectors
 
@@ -76,7 +77,26 @@ class Declared:
         return np.asarray(data) + rng.laplace(size=(count, 2)) / 2
 
 
+class Whitened:
+    """Inputs that linear algebra computes, on each machine in its way."""
+
+    adjacency, claimed_epsilon, rows = "replace_one", 0.5, 3
+
+    def inputs(self):
+        left = [0.1, 1 / 3, *[7.0] * (self.rows - 2)]
+        return left, [0.1, 1 / 7, *left[2:]]
+
+    def sample(self, data, count, rng):
+        return data[1] * 5 + rng.laplace(size=(count, 1)) / 2
+
+
+class WhitenedAtLength(Whitened):
+    rows = 9_000
+
+
 WORDS = {
+    "long": f"{HERE}:WhitenedAtLength --draws 3000 --seed 2",
+    "whitened": f"{HERE}:Whitened --draws 3000 --seed 2",
     "stamps": f"{HERE}:Stamps --draws 3000 --seed 2",
     "whole": f"{HERE}:Whole --draws 4000 --seed 2 --events coordinates",
     "answers": f"{HERE}:Answers --draws 4000 --seed 2 --events additive",
@@ -119,6 +139,47 @@ def test_inputs_are_compared_exactly(right):
     document["inputs"]["right"] = right
     assert replayed(document)[0] is False
     assert [one.holds for one in rebuilt(Certificate.of(document)) if one.name == "inputs"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("edited", "inputs"),
+    [
+        (1 / 7 * (1 + 1e-15), None),
+        (1 / 7 * (1 + 1e-13), None),
+        (1 / 7 * (1 + 1e-11), False),
+        ("1/7", False),
+        (0, False),
+    ],
+)
+def test_last_digits_of_inputs_are_left_undecided(edited, inputs):
+    document = certificate_of("whitened")
+    whole = [*rebuilt(Certificate.of(document)), *replay(Certificate.of(document))]
+    # the null control
+    assert outcome(whole) == "holds"
+    document["inputs"]["right"][1] = edited
+    certificate = Certificate.of(document)
+    assert [one.holds for one in rebuilt(certificate) if one.name == "inputs"] == [inputs]
+    found = replay(certificate)
+    assert outcome(found) == ("undecided" if inputs is None else "does not hold")
+    # the rest is repeated with the inputs as they are computed
+    assert [one.holds for one in found if one.name == "replay"] == [inputs is None]
+
+
+def test_last_digits_of_long_inputs_are_left_undecided():
+    document = certificate_of("long")
+    assert outcome(replay(Certificate.of(document))) == "holds"
+    right, digest = document["inputs"]["right"], document["inputs"]["left"]["sha256"]
+    own = right["sha256"]
+    # a digest alone says that these are others
+    right["sha256"] = digest
+    assert outcome(replay(Certificate.of(document))) == "does not hold"
+    right["different"]["1"] = f"'{1 / 7 * (1 + 1e-15)!r}'"
+    for right["sha256"] in (digest, own):
+        assert outcome(replay(Certificate.of(document))) == "undecided"
+    right["different"]["1"] = f"'{1 / 7 * (1 + 1e-11)!r}'"
+    assert outcome(replay(Certificate.of(document))) == "does not hold"
+    right["different"]["1"] = "'no number"
+    assert outcome(replay(Certificate.of(document))) == "does not hold"
 
 
 def nudged(threshold: float, relation: str, size: float) -> float:
