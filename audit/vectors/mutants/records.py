@@ -45,6 +45,12 @@ def _rescaled(table: EncodedTable, factor: float) -> EncodedTable:
     return EncodedTable(x=table.x * factor, y=table.y, z=table.z)
 
 
+def _with_one_not_counted(table: EncodedTable, inputs: Answer) -> EncodedTable:
+    """Return records as long as if one attribute fewer were counted when they are scaled into the ball."""
+    count = _counted(inputs)
+    return _rescaled(table, float(np.sqrt(count / (count - 1))))
+
+
 class LowerBoundSubtractedTwice(Broken):
     """The lower bound is subtracted twice when a value is moved to [0, 1].
 
@@ -239,8 +245,7 @@ class InterceptAddedAfterNorm(Broken):
         table = super().encode(inputs)
         if not _is_ball(inputs) or inputs["intercept"] == "0":
             return table
-        count = _counted(inputs)
-        table = _rescaled(table, float(np.sqrt(count / (count - 1))))
+        table = _with_one_not_counted(table, inputs)
         table.x[:, 0] = 1.0
         return table
 
@@ -272,7 +277,7 @@ class KeptGroupNotCounted(Broken):
         table = super().encode(inputs)
         if not _is_ball(inputs) or inputs["keepGroup"] == "0":
             return table
-        return _rescaled(table, float(np.sqrt(_counted(inputs) / (_counted(inputs) - 1))))
+        return _with_one_not_counted(table, inputs)
 
 
 class InterceptNotCounted(Broken):
@@ -288,7 +293,7 @@ class InterceptNotCounted(Broken):
         table = super().encode(inputs)
         if not _is_ball(inputs) or inputs["intercept"] == "0":
             return table
-        return _rescaled(table, float(np.sqrt(_counted(inputs) / (_counted(inputs) - 1))))
+        return _with_one_not_counted(table, inputs)
 
 
 class InterceptForgotten(Broken):
