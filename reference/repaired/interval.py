@@ -149,10 +149,16 @@ def _alike(model: Model, domain: Domain, probed: Sequence[Model]) -> BoolArray:
     if not domain.keep_group:
         final = model.predict(x)
         return np.array([np.full(len(groups), (one.predict(x) == final).all()) for one in probed])
-    z = x[:, -len(groups) :].argmax(axis=1) if domain.group_values else (x[:, -1] > 0).astype(np.int64)
-    final = model.predict(x, z.astype(np.float64))
-    otherwise = [z[one.predict(x, z.astype(np.float64)) != final] for one in probed]
+    z = encoded_groups(x, domain)
+    final = model.predict(x, z)
+    otherwise = [z[one.predict(x, z) != final] for one in probed]
     return np.array([~np.isin(groups, one) for one in otherwise])
+
+
+def encoded_groups(x: FloatArray, domain: Domain) -> FloatArray:
+    """Return the groups of encoded records that keep them, shape (n,)."""
+    z = x[:, -domain.groups :].argmax(axis=1) if domain.group_values else x[:, -1] > 0
+    return z.astype(np.float64)
 
 
 def _places(model: Model) -> tuple[float, ...]:

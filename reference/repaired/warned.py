@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from reference.common.arrays import FloatArray
 from reference.domain import Domain
 from reference.repaired.advice import probe_warnings
 from reference.repaired.expected import drawn_records
+from reference.repaired.interval import encoded_groups
 from reference.repaired.model import Model
 from reference.repaired.shortfall import costs_of, doubt_of, doubted, perhaps_no_help
 
@@ -55,7 +53,8 @@ def rare_label_warnings(model: Model, domain: Domain) -> Iterator[str]:
     The forecast is for records drawn from the released counts.
     """
     drawn = drawn_records(model.counts, domain, model.n)
-    chosen = float(model.predict(drawn.x, _groups(drawn.x, domain)).mean())
+    z = encoded_groups(drawn.x, domain) if domain.keep_group else None
+    chosen = float(model.predict(drawn.x, z).mean())
     whom, rare, few = "hardly anybody", float(drawn.target.mean()), chosen
     if chosen > 0.5:
         whom, rare, few = "nearly everybody", 1 - rare, 1 - chosen
@@ -66,12 +65,3 @@ def rare_label_warnings(model: Model, domain: Domain) -> Iterator[str]:
         f"by forecast the model selects {whom}, as about {rare:.2g} of the records have label "
         f"{int(chosen <= 0.5)}: rank by score instead{apart}"
     )
-
-
-def _groups(x: FloatArray, domain: Domain) -> FloatArray | None:
-    """Return the groups of encoded records, where these have them."""
-    if not domain.keep_group:
-        return None
-    if domain.group_values:
-        return np.asarray(x[:, -len(domain.group_values) :].argmax(axis=1), dtype=np.float64)
-    return np.asarray(x[:, -1] > 0, dtype=np.float64)
